@@ -100,7 +100,13 @@ def _text(name: str, content: bytes) -> str:
 
 
 def check_free(path: Path, *, replace: bool) -> None:
-    """Refuse a folder, and with ``replace`` off a file that is there. Raises FileError."""
+    """Refuse a folder, one that is not there, and with ``replace`` off a file that is.
+
+    Raises FileError.
+    """
+    if not path.parent.exists():
+        law = f"{path} could not be written: No such file or directory"
+        raise FileError(f"{law}; make the folder {path.parent} first, or name another")
     if path.is_dir():
         raise FileError(f"{path} is a directory; name a file")
     if path.exists() and not replace:

@@ -82,7 +82,7 @@ def show(
     of values move. A median or quantile has none of these.
 
     --output draws the first groups with their 95 % intervals, or writes all rows as CSV, in which a
-    missing value is an empty field without quotes.
+    missing value is an empty field without quotes, and of an edition its name the first column.
 
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """

@@ -25,6 +25,7 @@ from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, to_install
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.meaning import RowNumbers, ShownNumber
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
@@ -35,6 +36,7 @@ from policy_engine.policy.project import Project, project_at
 from policy_engine.releasing.picture import DrawnNumber, Picture, lies, marked
 from policy_engine.releasing.standing import numbered, remarks_read
 from policy_engine.values import frozen
+from policy_engine.warehouse.base import EDITION
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:
@@ -144,13 +146,19 @@ class OpenedRelease:
     def to_csv(self, path: str | Path, *, errors: bool = False) -> None:
         """Write the rows as CSV with a heading: a missing value is an empty field without quotes.
 
+        Of an edition its name is the first column: the file has nothing else that tells it.
         Errors: FileError where it cannot be written.
         """
+        import pyarrow as pa
         from pyarrow import csv
 
         options = csv.WriteOptions(quoting_style="needed")
+        table, name = self.to_arrow(errors=errors), self._edition.name
+        if name:
+            column = EDITION if EDITION not in table.column_names else f"release_{EDITION}"
+            table = table.add_column(0, column, pa.array([name] * table.num_rows, pa.string()))
         with explained(f"{path} could not be written"):
-            csv.write_csv(self.to_arrow(errors=errors), str(path), options)
+            csv.write_csv(table, str(path), options)
 
     def picture(self, column: str | None = None, *, most: int = MOST_BARS) -> Picture:
         """The first groups with a number of theirs, by default the count, and its interval.
@@ -164,14 +172,16 @@ class OpenedRelease:
             label = ", ".join(self._label(key, row[key]) for key in keys)
             bars.append(_drawn(label, RowNumbers.of(row), number))
         by, name = ", ".join(keys), self.certificate.terms.policy_name
+        edition = self._edition
         return Picture(
-            f"{name}: {number.name} by {by}",
+            f"{name}{f' {edition.name}' if edition.name else ''}: {number.name} by {by}",
             number.words,
             by,
             tuple(bars),
             max(0, self.rows.num_rows - most),
             number.is_moved,
             "" if number.unstated is None else str(number.unstated),
+            edition.words,
         )
 
     def plot(
@@ -182,6 +192,11 @@ class OpenedRelease:
         Errors: UsageError where there is no picture, or matplotlib is not installed.
         """
         return self.picture(column, most=most).draw(axes)
+
+    @property
+    def _edition(self) -> Edition:
+        """Which edition it is; without a name the only one of its policy."""
+        return self.certificate.terms.edition or Edition()
 
     @cached_property
     def _meanings(self) -> Mapping[str, RecodeMeaning[Any]]:
@@ -234,9 +249,10 @@ class OpenedRelease:
         remarked = (f"warning: {text}" for text in self.remarks)
         rest += "".join(f"<p>{marked(text)}</p>" for text in (*once, *unstated, *remarked))
         moved = any(each.is_moved and each.unstated is None for each in self.numbers)
-        name = marked(self.certificate.terms.policy_name)
+        name, edition = marked(self.certificate.terms.policy_name), self._edition.words
+        which = f", edition {marked(edition)}" if edition else ""
         return (
-            f"<p><b>{name}</b>: {marked(self.promise)}</p>"
+            f"<p><b>{name}</b>{which}: {marked(self.promise)}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{rest}"
             f"<p>± is 1 SD; between the two in brackets {lies(is_moved=moved)}."
             " Nothing was checked here: <code>policy-engine verify</code> does.</p>"

@@ -100,6 +100,7 @@ class Picture:
     """Bars with intervals: what they are ``of``, by which columns, and how many are left out.
 
     ``is_moved``: by bounds and rounding, beyond its interval. ``unstated`` says why there is none.
+    ``edition``: which one of its policy it is of, in words; empty of the only one.
     """
 
     title: str
@@ -109,6 +110,7 @@ class Picture:
     more: int = 0
     is_moved: bool = False
     unstated: str = ""
+    edition: str = ""
 
     @property
     def description(self) -> str:
@@ -119,7 +121,7 @@ class Picture:
     @property
     def caption(self) -> str:
         """What a bar is."""
-        told = f"{self.of}, by {self.by}; {self._lines('between the two')}"
+        told = f"{self._which}{self.of}, by {self.by}; {self._lines('between the two')}"
         return f"{told}; {self.first}: {_ALL}" if self.more else told
 
     @property
@@ -130,6 +132,11 @@ class Picture:
     @property
     def _groups(self) -> int:
         return len(self.bars) + self.more
+
+    @property
+    def _which(self) -> str:
+        """Which edition, before all else that is said."""
+        return f"edition {self.edition}; " if self.edition else ""
 
     def _lines(self, where: str) -> str:
         """What the lines are, or why there are none."""
@@ -203,7 +210,9 @@ class Picture:
         axes.barh(places, values, xerr=away, **marks)
         axes.set_yticks(places, [_cut(bar.label, _LONGEST_LABEL) for bar in self.bars])
         axes.invert_yaxis()
-        axes.set_xlabel("\n".join(wrap(f"{self.of}; {self._lines('on the line')}", _LINE)))
+        axes.set_xlabel(
+            "\n".join(wrap(f"{self._which}{self.of}; {self._lines('on the line')}", _LINE))
+        )
         axes.set_ylabel(self.by)
         rest = f"\n{self.first}; most={self._groups} draws all" if self.more else ""
         axes.set_title(f"{self.title}{rest}")

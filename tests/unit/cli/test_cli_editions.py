@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace as replace_field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from policy_engine.releasing.opened import open_release
 
 YEARLY = """\
 version: 1
@@ -253,6 +256,35 @@ def test_what_is_missing_is_put_back_and_not_said_to_stand_of_another(cli, yearl
         f"yearly, edition {DUE[0]}, is put back from",
         f"yearly, edition {DUE[-1]}, stands",
     ]
+
+
+def test_a_picture_and_a_csv_file_say_of_which_edition_they_are(cli, yearly):
+    cli("release", yearly)
+    place = f"out/{DUE[0]}/part.parquet"
+    assert cli("show", place, "--output", "a.csv").code == 0
+    head, *rows = Path("a.csv").read_text().splitlines()
+    assert head == '"edition","region","n"'
+    assert [row.partition(",")[0] for row in rows] == [f'"{DUE[0]}"'] * 2
+    assert cli("show", place, "--output", "a.svg").code == 0
+    picture = Path("a.svg").read_text()
+    assert f">yearly {DUE[0]}: n by region</title>" in picture
+    period = f"edition {DUE[0]}: the rows with visited from {DUE[0]}-01-01 to before {DUE[1]}-01-01"
+    assert picture.count(period) == 2  # in its words, and for a screen reader
+    done = open_release(place)
+    assert f"</b>, {period}" in done._repr_html_()
+    renamed = replace_field(done, rows=done.rows.rename_columns(["edition", "n"]))
+    renamed.to_csv("b.csv")
+    assert Path("b.csv").read_text().startswith('"release_edition","edition","n"')
+
+
+def test_no_folder_is_made_for_what_is_shown_and_it_is_named(cli, yearly):
+    cli("release", yearly)
+    done = cli("show", f"out/{DUE[0]}/part.parquet", "--output", "new/a.csv")
+    assert done.err.endswith(
+        "new/a.csv could not be written: No such file or directory; make the folder new first, or"
+        " name another\n"
+    )
+    assert (done.code, done.out, Path("new").exists()) == (3, "", False)
 
 
 def run(sql):
