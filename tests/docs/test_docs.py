@@ -141,7 +141,10 @@ def test_the_readmes_policy_is_that_of_the_demo() -> None:
         assert getattr(shown, said) == getattr(real, said), said
 
 
-def test_the_readmes_line_in_a_comment_works_where_it_is_uncommented(tmp_path: Path) -> None:
+def test_the_readmes_line_in_a_comment_works_where_it_is_uncommented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the project in use is that of the working directory
     [block] = [b for b in pages.blocks(README) if b.language == "yaml"]
     with_measure = block.text.replace("# measures:", "measures:")
     assert with_measure != block.text
