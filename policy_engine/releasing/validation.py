@@ -295,7 +295,7 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     """
     made = [each for each in policy.recodings if _is_key(each[0], policy)]
     found = (_of_the_key(policy, *each) for each in made if each[1].reads)
-    others = (*_of_numbers(policy), *_of_guarantee(policy), *_of_choice(policy))
+    others = (*_of_numbers(policy), *_of_dates(policy), *_of_guarantee(policy), *_of_choice(policy))
     return _placed((*found, *others), policy.file)
 
 
@@ -361,11 +361,12 @@ def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
         if kind not in ("integer", "double"):
             continue
         if spec.decimal == ",":
+            part = ",50" if kind == "double" else ""
             message = (
                 f"{path} is read without marks of thousands, for source.csv says none:"
-                " 1.250,50 would be read as no value"
+                f" 1.250{part} would be read as no value"
             )
-            remedy = 'write thousands: "." under csv, with which 1250,50 is read as before'
+            remedy = f'write thousands: "." under csv, with which 1250{part} is read as before'
         elif spec.delimiter == ";" and not is_marked and kind == "double":
             message = (
                 f"{path} is read with a decimal point, for source.csv says no other mark; files"
@@ -382,6 +383,27 @@ def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
         else:
             continue
         yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
+
+
+def _of_dates(policy: Policy) -> Iterator[errors.Problem]:
+    """Dates of another form than 2026-03-31, beside semicolons or a decimal comma.
+
+    By what the policy says alone: the programs that write these mostly write 31.03.2026.
+    """
+    spec = policy.source.csv
+    if spec is None or "dates" in spec.model_fields_set:
+        return
+    if spec.delimiter != ";" and spec.decimal != ",":
+        return
+    for column, kind in policy.source.columns:
+        if kind in ("date", "timestamp"):
+            path = path_text(("source", "columns", column))
+            message = (
+                f"{path} is read as 2026-03-31 alone, for source.csv says no dates: 31.03.2026"
+                " would be read as no value"
+            )
+            remedy = 'write dates: "%d.%m.%Y" under csv, or dates: "%Y-%m-%d" if so it is'
+            yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
 
 
 def _is_key(column: str, policy: Policy) -> bool:

@@ -441,6 +441,7 @@ def test_a_row_key_that_nothing_enforces_is_warned_of(write):
         ('{delimiter: ";", decimal: "."}', False),
         ('{delimiter: ";", thousands: " "}', False),
         ("{delimiter: tab}", False),
+        ('{delimiter: ";", decimal: ".", dates: "%Y-%m-%d"}', False),
     ],
 )
 @pytest.mark.parametrize("kind", ["double", "integer", "date"])
@@ -456,12 +457,18 @@ def test_numbers_beside_semicolons_whose_mark_is_not_said_are_warned_of(write, s
         )
     )
     assert checked.problems == ()
-    assert [each.path for each in checked.warnings] == (
-        ["source.columns.age"] if warned and kind != "date" else []
-    )
+    german = '";"' in said or 'decimal: ","' in said
+    if kind == "date":
+        warned = german and "dates" not in said
+    assert [each.path for each in checked.warnings] == ["source.columns.age"] * warned
     for each in checked.warnings:
+        assert each.line == 3
+        if kind == "date":
+            assert "31.03.2026 would be read as no value" in each.message
+            assert 'write dates: "%d.%m.%Y" under csv' in each.remedy
+            continue
         read = "1.250 would be read as " + ("no value" if kind == "integer" else "1.25, and")
-        if "decimal" in said:
+        if "decimal" in said and kind == "double":
             read = "1.250,50 would be read as no value"
-        assert each.line == 3 and read in each.message
+        assert read in each.message
         assert 'thousands: "."' in each.remedy
