@@ -185,8 +185,10 @@ def _for_policy(policy: Policy, found: Comparison) -> Comparison:
     Of a roll-up no law is that of ``auto``, which shares out the guarantee as the policy says.
     """
     own, refused = policy.protection, dict(found.refused)
+    if own.keys and "negative_binomial" in refused:
+        refused["negative_binomial"] = "it leaves small groups out, and each of these is shown"
     if own.is_sample or own.keys:
-        return found
+        return replace(found, refused=tuple(refused.items()))
     lacks = [
         what
         for what, is_asked in (

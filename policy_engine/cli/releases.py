@@ -20,7 +20,6 @@ from policy_engine.cli.results import Left, WithoutPromise, attacks_on
 from policy_engine.errors import UsageError
 from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
 from policy_engine.kernel.words import people_word
-from policy_engine.ledger.entry import Entry
 from policy_engine.policy.following import of_one_name
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
@@ -28,6 +27,7 @@ from policy_engine.policy.scalars import counted
 from policy_engine.releasing import due
 from policy_engine.releasing import release as releasing
 from policy_engine.releasing.due import Ready, make_ready
+from policy_engine.releasing.editions import Schedule
 from policy_engine.releasing.naming import told_due
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.preview import about
@@ -133,7 +133,7 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
     assert schedule is not None
     following, on = schedule.following, schedule.on
     name, last = ready.policy.name, schedule.last
-    lines = [] if released else list(_nothing_due(ready.policy, schedule.last))
+    lines = [] if released else list(_nothing_due(ready.policy, schedule))
     after = None
     if following is not None and on is not None:
         after = NextEdition(following.name, written(on), following.is_revision)
@@ -175,8 +175,12 @@ def restore(
     output.emit(said, list(text(found, done)))
 
 
-def _nothing_due(policy: Policy, last: Entry | None) -> Iterator[str]:
-    """What is true where the calendar asks for nothing, whatever became of the source."""
+def _nothing_due(policy: Policy, schedule: Schedule) -> Iterator[str]:
+    """What is true where the calendar asks for nothing, whatever became of the source.
+
+    Of one that is lost its warning says whether it can be drawn anew.
+    """
+    last = schedule.last
     if last is None:
         yield f"{policy.name}: nothing is due; its source was not looked at"
         return
@@ -186,7 +190,8 @@ def _nothing_due(policy: Policy, last: Entry | None) -> Iterator[str]:
         yield f"  policy       another text than that of entry {last.id}: later editions are of it"
         if twice := of_one_name(policy, project_of(policy)):
             yield f"  name         {twice}"
-    yield _anew(policy, last.run.edition)
+    if not schedule.lost:
+        yield _anew(policy, last.run.edition)
 
 
 def _anew(policy: Policy, edition: str) -> str:

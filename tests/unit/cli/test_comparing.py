@@ -68,6 +68,10 @@ def test_only_what_a_policy_could_have_is_compared(cli, policy):
         assert {each["distribution"] for each in found["mechanisms"]} == {
             "truncated_laplace", "discrete_gaussian"
         }  # fmt: skip
+    keys = 'public_groups: {age: ["<30", "[30,60)", ">=60"], sex: [female, male]}\n'
+    listed = policy("a", (NOISY[0], NOISY[1] + keys), **MILLIONTH)
+    reason = "negative binomial: not possible, it leaves small groups out, and each of these is"
+    assert reason in cli("plan", listed).out
     middle = "measures: {m: {median: age, bounds: [0, 100]}}\n"
     file = policy("a", (NOISY[0], NOISY[1] + middle), **MILLIONTH)
     told = cli("plan", file).out
