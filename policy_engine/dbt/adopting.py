@@ -52,9 +52,7 @@ _HOLES = {
 _MORE = "what it makes of released groups, which a model of its own can make of the release: {}"
 _TYPES = "the types of the columns of {}, which its properties do not declare"
 _NAMED = "{0} is made of {1}, by whose name a policy shows it: write 'as {1}', and compile it anew"
-_JOINS = (
-    "a model can join them, with one row for each row of the people's table: count the rows of that"
-)
+_JOINS = "a policy of the people's table can: source.join, by the person's column or public: true"
 
 
 @frozen

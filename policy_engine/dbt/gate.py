@@ -236,7 +236,7 @@ class Gate:
         A manifest does not say whether a node is disabled for good: it is, where a literal
         ``false`` is found for it. What a variable switches on, who gives it by hand, is only said.
         """
-        off, by_variable = [], []
+        off = []
         for node in self.manifest.disabled:
             ways = sinks.ways_out(node, marks[node.id], reader.dialect)
             if node.id in self.manifest.nodes or not any(ways):
@@ -247,10 +247,10 @@ class Gate:
             if others != asking or not ("false" in values or asking):
                 off.append(node)
             elif asking:
-                by_variable.append(node)
-        for node in by_variable:
-            said = f"{node.label} is switched off until a variable is given, and was not checked"
-            self.notes.append(f"{said}: gate a manifest that was made with the variable as well")
+                said = (
+                    f"{node.label} is switched off until a variable is given, and was not checked"
+                )
+                self.notes.append(f"{said}: gate a manifest made with the variable as well")
         for node in off:
             said = f"{node.label} is switched off in this manifest, and only its template was read"
             self.notes.append(f"{said}: gate the manifest of the target that builds it as well")

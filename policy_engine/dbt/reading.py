@@ -94,11 +94,12 @@ class NodeReader:
     @cached_property
     def _deferred(self) -> Mapping[str, object]:
         """The nodes of another manifest, by whose relations dbt's last run could compile."""
-        asked = mapping(told_in(self.target / "run_results.json"), "args") if self.target else {}
-        state = text(asked, "defer_state") or text(asked, "state")
-        if self.project is None or not (state and asked.get("defer")):
+        if self.target is None or self.project is None:
             return {}
-        return mapping(told_in(self.project / state / "manifest.json"), "nodes")
+        asked = mapping(told_in(self.target / "run_results.json"), "args")
+        state = text(asked, "defer_state") or text(asked, "state")
+        told = told_in(self.project / state / "manifest.json") if asked.get("defer") else {}
+        return mapping(told, "nodes")
 
     # Texts
 

@@ -92,8 +92,7 @@ RULES = {
     ),
     "G02": GateRule(
         "A public model holds no sensitive data but through a certified release.",
-        "access: public lets every project ref the model, and classification: public says that"
-        " everybody may read it.",
+        "access: public lets every project ref the model; classification: public, everybody reads.",
         _RELEASE_IT,
     ),
     "G03": GateRule(
@@ -120,14 +119,12 @@ RULES = {
     ),
     "G08": GateRule(
         "Sensitive data is read by ref() or source(), never by the name of its table.",
-        "A name that is written out is an edge that dbt's graph does not have: lineage, access and"
-        " groups do not see it.",
+        "A name that is written out is no edge of dbt's graph: lineage, access and groups miss it.",
         "Write {{ ref('…') }} or {{ source('…', '…') }} in its place.",
     ),
     "G09": GateRule(
         "What stands before an exposure, a public model or a grant is known to dbt.",
-        "A table that dbt does not know, or a file, may hold anything. What is not known counts as"
-        " sensitive.",
+        "A table that dbt does not know, or a file, may hold anything: it counts as sensitive.",
         "Declare it as a source and write meta.privacy.classification on it; or make it a seed.",
     ),
     "G10": GateRule(
@@ -169,8 +166,7 @@ RULES = {
     ),
     "G21": GateRule(
         "A release has a policy, and is the one that it asks for.",
-        "The guarantee and its price are those of the policy. A model without one is no release,"
-        " whatever its text is.",
+        "The guarantee and its price are those of the policy: a model without one is no release.",
         "Run 'policy-engine dbt sync'; what should be different is changed in the policy.",
     ),
     "G22": GateRule(
@@ -214,8 +210,7 @@ RULES = {
     ),
     "G31": GateRule(
         "A policy of the project can be read, and names a source that dbt knows.",
-        "The source of a policy is sensitive by that alone; a policy that cannot be read protects"
-        " nothing.",
+        "A policy's source is sensitive by that. A policy that cannot be read protects nothing.",
         "Mend the policy; 'policy-engine validate' lists all that is wrong with it.",
     ),
     "G32": GateRule(

@@ -23,7 +23,10 @@ _NAMED = 5
 _PLAIN_NAMES = "Write one grantee an item, as a plain name."
 _MADE_BY_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
 _MADE = ("model", "seed", "snapshot")
-_FOLDERS = ("location_root", "custom_location", "external_location", "s3_data_dir", "storage_uri")
+_FOLDERS = (
+    "location_root", "custom_location", "external_location", "s3_data_dir", "storage_uri",
+    "external_volume", "catalog_name", "engine",
+)  # fmt: skip
 """By what adapters are told to make tables as files in a place of somebody's choice."""
 
 
@@ -158,14 +161,14 @@ def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
             yield view.found("G07", node, said, path=view.way(node.id))
         if node.kind == "test" and not _COUNTS.fullmatch(text(node.config, "fail_calc")):
             said = "prints a value of sensitive data (fail_calc) in dbt's log"
-            remedy = (
-                "Leave fail_calc out, so that the rows that fail are counted, or test the release."
-            )
+            remedy = "Leave fail_calc out: the rows that fail are counted. Or test the release."
             yield view.found("G07", node, said, path=view.way(node.id), remedy=remedy)
-        folder = next((each for key in _FOLDERS if (each := text(node.config, key))), "")
-        if node.kind in _MADE and (folder or node.materialized == "external"):
+        places = (node.config, mapping(node.config, "properties"))
+        named = (text(place, key) for place in places for key in _FOLDERS)
+        folder = next((each for each in named if each and "MergeTree" not in each), "")
+        if node.kind in _MADE and (folder or node.materialized in {"external", "sink"}):
             place = text(node.config, "location") or folder
-            said = f"is written to a file{f', {place}' if place else ''}"
+            said = f"is written to a file or sent away{f', {place}' if place else ''}"
             found = view.found("G06", node, said, path=view.way(node.id))
             # One waiver is of all that is written there.
             yield replace(found, names=(folder, node.label)) if folder else found

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from policy_engine.dbt.lexing import READERS
 from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence
+from policy_engine.dbt.naming import read_name
 from policy_engine.opening import text_in
 
 _OPENS = re.compile(r"\{(?=[{%#])")
@@ -233,11 +234,14 @@ def queries_in_config(node: Node) -> tuple[str, ...]:
     >>> queries_in_config(Node("snapshot.a.b", {"config": {"updated_at": "(select 1 from x)"}}))
     ('(select 1 from x)',)
     """
-    if node.kind not in {"model", "snapshot", "seed", "test"}:
+    if node.kind not in {"model", "snapshot", "seed", "test", "function"}:
         return ()
     said = [value for key, value in node.config.items() if value and key not in _NO_SQL]
-    columns = [each for each in mapping(node.data, "columns").values() if isinstance(each, Mapping)]
-    said += [each.get("data_type") for each in columns]
+    if read_name(node.relation) is None:  # a name that ends its quotes
+        said.append(node.relation)
+    typed = (*mapping(node.data, "columns").values(), *sequence(node.data, "arguments"))
+    columns = [each for each in (*typed, node.data.get("returns")) if isinstance(each, Mapping)]
+    said += [each.get(key) for each in columns for key in ("data_type", "default_value")]
     for place in (node.data, *columns):
         constraints = sequence(place, "constraints")
         said += [each.get("expression") for each in constraints if isinstance(each, Mapping)]

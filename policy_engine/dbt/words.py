@@ -34,12 +34,13 @@ def release_words(model: ReleaseModel) -> str:
     said = odds_sentence(epsilon, delta, policy.guarantee.neighbours).removesuffix(".")
     about, said_of = " ".join(policy.description.split()), _said(model)
     counted = said_of[policy.release.count_as] if policy.release.form == "counts" else []
+    kept = " and ".join(map(words_of, certificate.claim.filter)) if policy.filter else ""
     paragraphs = [
         f"{RELEASE} of the policy `{policy.file.name}`" + (f": {about}" if about else "."),
         f"Guarantee: whatever is published here would have been published with almost the same"
         f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}. {said}"
         f" (ε = {in_text(epsilon)}, δ = {in_text(delta)}, source: {model.node.label}).",
-        f"Who is protected: {_unit(model)}{_filtered(model)}",
+        f"Who is protected: {_unit(model)}{f' A row counts only where {kept}.' if kept else ''}",
         f"What it says: {'; '.join([*counted, *said_of['']])}.",
         _drawn(policy),
     ]
@@ -83,12 +84,6 @@ def _unit(model: ReleaseModel) -> str:
         return f"{one}, of whom one row counts, drawn at random."
     order = ", ".join(f"{name} {way}" for name, way in source.order_by)
     return f"{one}, of whom one row counts: the first by {order}."
-
-
-def _filtered(model: ReleaseModel) -> str:
-    """Who is released at all, where a filter says so."""
-    said = map(words_of, model.certificate.claim.filter)
-    return f" A row counts only where {' and '.join(said)}." if model.policy.filter else ""
 
 
 def column_words(recoding: Recoding, missing: str | None = None) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from environments import VERSIONS, Runner, dbt_of
+from environments import NEWEST, VERSIONS, Runner, dbt_of
 from test_gate_projects import written
 
 from policy_engine.cli.main import run as command
@@ -287,3 +287,94 @@ def test_each_harmless_twin_passes_once_it_is_read(run, tmp_path) -> None:
     who = ("--who", "Ada", "--why", "read", "--project-dir", str(folder))
     assert command(["dbt", "review", "--all", *who]) == 0
     assert _found(folder) == set()
+
+
+_FUNCTIONS = """\
+functions:
+  - name: by_name
+    returns: {{data_type: integer}}
+    arguments: [{{name: x, data_type: integer}}]
+  - name: by_default
+    returns: {{data_type: integer}}
+    arguments: [{{name: x, data_type: integer, default_value: "{0}"}}]
+"""
+_HISTORY = """\
+snapshots:
+  - name: history
+    relation: ref('days')
+    config: {{unique_key: id, strategy: check, check_cols: all, dbt_valid_to_current: "{0}"}}
+"""
+_ARGUMENTS = """\
+models:
+  - name: plain
+    columns:
+      - name: a
+        data_tests:
+          - accepted_values: {{arguments: {{values: ["{0}"]}}}}
+          - relationships: {{arguments: {{to: "{1}", field: id}}}}
+"""
+_COPIED = 'as select * from raw.people; commit; create table main."y'
+
+
+def _more(relation: str, query: str, alias: str, index: str) -> dict[str, str]:
+    """Ways out of one relation; ``query`` asks another, and alias and index are written out."""
+    shown = f"{{{{ {_PUBLIC} }}}}"
+    return {
+        "models/aliased.sql": f"{{{{ config(alias='{alias}') }}}}select 1 as a\n",
+        "models/indexed.sql": f"{{{{ config(materialized='table', indexes=[{{'columns': ['{index}']"
+        "}]) }}select 1 as a\n",
+        "snapshots/history.yml": _HISTORY.format(query),
+        "models/evented.sql": f"{{{{ config(event_time='{query}') }}}}select 1 as day\n",
+        "functions/by_name.sql": f"{query}\n",
+        "functions/by_default.sql": "x + 1\n",
+        "functions/functions.yml": _FUNCTIONS.format(query),
+        "models/calling.sql": shown + "select {{ function('by_name') }}(1) as a\n",
+        "tests/many.sql": f"{{{{ config(error_if='> {query}') }}}}select 1 as a where false\n",
+        "models/of_id.sql": "{{ config(materialized='table_function', parameters=['n']) }}"
+        f"select * from {{{{ ref('{'stg' if relation == 'raw.people' else 'days'}') }}}}\n",
+        "models/called.sql": f"{shown}select * from main.of_id(1)\n",
+        "models/plain.sql": "select 1 as a\n",
+        "models/plain.yml": _ARGUMENTS.format(f"1') or a in {query} or a in ('", query),
+        "models/pivoted.sql": f"{shown}pivot {relation} on day using count(*)\n",
+        "models/summary.sql": f"{shown}select * from (summarize {relation})\n",
+        "models/whole.sql": f"{shown}table {relation}\n",
+    }
+
+
+@pytest.fixture(scope="module")
+def newest() -> Iterator[Runner]:
+    with dbt_of(NEWEST).served() as runner:
+        yield runner
+
+
+def test_each_of_more_kinds_is_stopped(newest, tmp_path) -> None:
+    files = _more("raw.people", "(select max(id) from raw.people)", f'x" {_COPIED}',
+                  "a); create table main.z as select * from raw.people; --")  # fmt: skip
+    files["models/graphed.sql"] = f"{{{{ {_PUBLIC} }}}}" + _BY_PROD.format(
+        "{{ graph.sources['source.shop.raw.people'].relation_name }}"
+    )
+    folder = written(tmp_path, {**_BASE, **files})
+    _compiled(newest, folder)
+    found = _found(folder)
+    for name in ("aliased", "indexed", "history", "evented", "function by_name",
+                 "function by_default", "test many", "called", "pivoted", "summary", "whole",
+                 "graphed"):  # fmt: skip
+        assert ("G08", name) in found, name
+    for name in ("calling", "called", "pivoted", "summary", "whole", "graphed"):
+        assert ("G02", name) in found, name
+    tests = {name.partition("_plain")[0] for code, name in found if code == "G08"}
+    assert {"test accepted_values", "test relationships"} <= tests
+
+
+def test_a_twin_of_each_of_more_kinds_passes(newest, tmp_path) -> None:
+    files = _more("{{ ref('days') }}", "id", "other", "a")
+    files["models/plain.yml"] = _ARGUMENTS.format("1", "ref('days')")
+    files["functions/by_name.sql"] = "x + 1\n"
+    files["functions/functions.yml"] = _FUNCTIONS.format("1")
+    files["snapshots/history.yml"] = _HISTORY.format("date '9999-12-31'")
+    files["models/graphed.sql"] = f"{{{{ {_PUBLIC} }}}}" + _BY_PROD.format(
+        "{{ graph.nodes['model.shop.days'].relation_name }}"
+    )
+    folder = written(tmp_path, {**_BASE, **files})
+    _compiled(newest, folder)
+    assert _found(folder) == {("G14", "package audit")}

@@ -194,7 +194,7 @@ REFUSED = {
         f"select r.region, count(distinct p.person_id) as n {FROM} p join"
         " {{ ref('regions') }} r"
         f" on p.town = r.town group by 1 having count(distinct p.person_id) >= 20",
-        "a model can join them, with one row for each row of the people's table",
+        "a policy of the people's table can: source.join, by the person's column or public: true",
     ),
     "others": (BY_HAND["union"].replace("as age", "as age", 1).replace(
         "select null, age, count(distinct person_id) from {{ ref('stg_people') }}",

@@ -27,6 +27,11 @@ def clean_hook(sql: str) -> Project:
     return released(config=config)
 
 
+def made(adapter: str, config: dict[str, object]) -> Project:
+    """A sensitive model of another adapter."""
+    return shop(adapter).model("dim", "select * from {{ ref('people') }}", config=config)
+
+
 CASES: dict[str, tuple[str, Make, Make]] = {
     # Sinks
     "exposure of a source": (
@@ -854,6 +859,31 @@ CASES: dict[str, tuple[str, Make, Make]] = {
             "dim", "select * from {{ ref('out_v1_draw') }}",
             config={"materialized": "external", "location": "out.parquet"},
         ),
+    ),
+    "a sink": (
+        "G06",
+        lambda: made("risingwave", {"materialized": "sink", "connector": "kafka"}),
+        lambda: made("risingwave", {"materialized": "materialized_view"}),
+    ),
+    "an Iceberg table of an own volume": (
+        "G06",
+        lambda: made("snowflake", {"external_volume": "open"}),
+        lambda: made("snowflake", {"table_format": "default"}),
+    ),
+    "a table of a catalog of catalogs.yml": (
+        "G06",
+        lambda: made("snowflake", {"materialized": "table", "catalog_name": "lake"}),
+        lambda: made("snowflake", {"materialized": "table", "transient": True}),
+    ),
+    "an engine that writes elsewhere": (
+        "G06",
+        lambda: made("clickhouse", {"engine": "S3('https://b/x.csv', 'CSV')"}),
+        lambda: made("clickhouse", {"engine": "ReplicatedMergeTree('/a', 'b')"}),
+    ),
+    "a property with a folder": (
+        "G06",
+        lambda: made("trino", {"materialized": "table", "properties": {"external_location": "'s3://open/x'"}}),
+        lambda: made("trino", {"materialized": "table", "properties": {"format": "'ORC'"}}),
     ),
     "a materialization that exports": (
         "G14",
