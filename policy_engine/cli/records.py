@@ -41,6 +41,7 @@ from policy_engine.cli.results import Left
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger import deciding
 from policy_engine.ledger.account import effective
+from policy_engine.ledger.promises import promises
 from policy_engine.ledger.statement import SUBJECT, public_statement
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import window_at
@@ -131,7 +132,8 @@ def limit(
         budget = opened.read().budget
         entries = budget.entries()
         stated = books.stated_limit(project, account)
-        state, units = effective(budget.account(account), stated), units_of(account, entries)
+        recorded = budget.account(account)
+        state, units = effective(recorded, stated), units_of(account, entries)
         windows = books.windows_now(state, project, opened.books.at)
         left = state.remaining(state.last_kind(entries), windows=windows)
     document = {
@@ -139,7 +141,11 @@ def limit(
         "epsilon_limit": wanted.epsilon, "delta_limit": wanted.delta, "left": Left.of(left),
     }  # fmt: skip
     text = f"{account}: the limit is now {wanted}"
-    confirm(document, [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"])
+    numbers_now = (wanted.epsilon, wanted.delta)
+    # Of what was charged under others, or in windows that are one now, more is told by now.
+    told = promises(recorded) if {*recorded.promised(wanted)} - {numbers_now} else ()
+    lines = [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"]
+    confirm(document, [*lines, *(f"  {sentence}" for sentence in told)])
     if stated is not None and wanted.is_above(stated):
         note(f"{stated.where} still says {stated}, and the lower limit counts: change it there too")
         return  # of the lower one there may be nothing left, which says nothing of the new one

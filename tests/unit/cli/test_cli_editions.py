@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace as replace_field
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -256,6 +257,22 @@ def test_what_is_missing_is_put_back_and_not_said_to_stand_of_another(cli, yearl
         f"yearly, edition {DUE[0]}, is put back from",
         f"yearly, edition {DUE[-1]}, stands",
     ]
+
+
+def test_windows_of_another_length_are_told_with_what_they_add_up_to(cli, yearly):
+    """The limit of one of them is no promise of what all together were charged."""
+    most = "{epsilon: 1.5, delta: 1.0e-5, each: year}"
+    Path("policy-engine.yaml").write_text(f"accounts: {{patients: {most}}}\n")
+    assert cli("release", yearly).code == 0
+    own = Path("policy-engine.yaml")
+    own.write_text(own.read_text().replace("each: year", "each: quarter"))
+    words = ("--epsilon", "1.5", "--delta", "1e-5", "--by", "Ada", "--why", "quarters")
+    done = cli("ledger", "limit", "patients", *words)
+    total = f"({len(DUE) * 1.5:g}, {(len(DUE) + 1) * Decimal('0.00001')}) of anybody."
+    said = f"  What the releases of one quarter add to what was known before them: {total}\n"
+    assert said in done.out
+    assert said in cli("ledger", "show").out
+    assert cli("ledger", "verify").code == 0
 
 
 def test_a_picture_and_a_csv_file_say_of_which_edition_they_are(cli, yearly):
