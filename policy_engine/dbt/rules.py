@@ -130,7 +130,7 @@ RULES = {
     "G10": GateRule(
         "What stands before an exposure, a public model or a grant has a text that can be read.",
         "Without its compiled text nobody can tell what a model with macros or conditions reads.",
-        "Run 'dbt compile' (or 'dbt build') of the whole project, and the gate again.",
+        "Compile the whole project (dbt compile --select '*'), and run the gate again.",
     ),
     "G11": GateRule(
         "Models are built by dbt's own macros.",
