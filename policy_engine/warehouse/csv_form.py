@@ -18,8 +18,8 @@ from policy_engine.opening import opened
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.values import frozen
 
-# What a processor keeps beside it: of blocks of 8 MB it takes twice as long.
-_CHUNK = 1 << 20
+# So short that what is made of it needs no new pages of memory, which take as long as the looking.
+_CHUNK = 1 << 16
 _LONGEST = 100_000
 _LINE, _RETURN = 10, 13
 _GLOB = frozenset("*?[")
@@ -111,18 +111,18 @@ def _inside(quotes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _are_quotes_plain(
-    found: Bytes,
     quotes: npt.NDArray[np.bool_],
     inside: npt.NDArray[np.bool_],
-    own: tuple[int, ...],
+    before: npt.NDArray[np.bool_],
+    behind: npt.NDArray[np.bool_],
 ) -> bool:
-    """Whether each opens a field, closes it, or is doubled: ``own`` are the signs beside it."""
-    opening = np.flatnonzero(quotes & inside)
-    closing = np.flatnonzero(quotes & ~inside)
-    before = found[opening - 1]
-    before[opening == 0] = _LINE
-    behind = found[closing + 1]  # a line end is the last
-    return bool(np.isin(before, own).all() and np.isin(behind, (*own, _RETURN)).all())
+    """Whether each opens a field, closes it, or is doubled: by the signs that may stand beside."""
+    opens = quotes & inside
+    closes = quotes ^ opens
+    # The first sign begins a line, and a line end is the last.
+    misplaced = opens[1:] & ~before[:-1]
+    misplaced |= closes[:-1] & ~behind[1:]
+    return not misplaced.any()
 
 
 class _Lines:
@@ -137,16 +137,17 @@ class _Lines:
 
     def are_all_plain(self, file: BinaryIO) -> bool:
         """Whether all that is left of a file is plain."""
-        rest = b""
+        rest, has_ends = b"", False
         while chunk := file.read(_CHUNK):
-            end = chunk.rfind(b"\n") + 1
-            if not end or not self.are_plain(rest + chunk[:end]):
+            text = rest + chunk
+            end = text.rfind(b"\n") + 1
+            rest, has_ends = text[end:], has_ends or end > 0
+            if len(rest) > _LONGEST or (end and not self.are_plain(text[:end])):
                 return False
-            rest = chunk[end:]
-        # The last line may have no end.
+        # The last line may have no end; where none has, it is not known which.
         last = b"\r\n" if self.returns else b"\n"
         self.are_sure &= not rest
-        return not rest or self.are_plain(rest + last)
+        return not rest or (has_ends and self.are_plain(rest + last))
 
     def are_plain(self, text: bytes) -> bool:
         """Whether whole lines, each with its end, are plain."""
@@ -160,10 +161,11 @@ class _Lines:
             self.are_sure = False
             quotes = found == self._quote
             inside = _inside(quotes)
-            own = (self._delimiter, _LINE, self._quote)
-            if not _are_quotes_plain(found, quotes, inside, own):
+            beside = apart | quotes
+            behind = beside | (found == _RETURN) if b"\r" in text else beside
+            if not _are_quotes_plain(quotes, inside, beside, behind):
                 return False
-            np.greater(apart, inside, out=apart)
+            apart &= ~inside
         # Of so many that are apart each width-th ends a line, and no other does.
         ends = np.flatnonzero(apart)[self._width - 1 :: self._width]
         number = np.count_nonzero(at_end)

@@ -103,6 +103,21 @@ def test_another_form_is_not_plain(tmp_path, text):
     assert plain_form(path, CsvSpec(), ",", 2) is None
 
 
+@pytest.mark.parametrize(("length", "is_plain"), [(99_990, True), (100_010, False)])
+def test_a_line_may_be_longer_than_a_block(tmp_path, length, is_plain):
+    file = tmp_path / "s.csv"
+    file.write_text("1,2\n" * 20_000 + f'"{"a" * length}",x\n' + "3,4\n" * 20_000)
+    found = plain_form(file, CsvSpec(header=False, columns=["a", "b"]), ",", 2)
+    assert (found is not None and found.rows == 40_001) is is_plain
+
+
+@pytest.mark.parametrize("text", ['"b",\r', "1,2"])
+def test_a_line_end_that_no_line_has_is_not_guessed(tmp_path, text):
+    file = tmp_path / "s.csv"
+    file.write_text(text, newline="")
+    assert plain_form(file, CsvSpec(header=False, columns=["a", "b"]), ",", 2) is None
+
+
 def test_a_letter_of_another_encoding_is_not_plain(tmp_path):
     path = tmp_path / "s.csv"
     path.write_bytes("a,b\n1,é\n".encode("latin-1"))
