@@ -26,7 +26,7 @@ STEPS = frozenset({
     "numbered", "answered", "domain", "tuples", "found", "beyond", "within", "typed", "classed",
     "gathered", "crowded", "lined", "ranked", "trimmed", "cut", "told",
     "valued", "seated", "taken", "weighed", "tallied", "spaced", "offered", "summed", "ladder",
-    "distant", "tossed", "fallen", "picked",
+    "missed", "distant", "tossed", "fallen", "picked",
 })  # fmt: skip
 """The names that a text gives its own steps."""
 GROUPING = "grouping"
