@@ -18,7 +18,7 @@ IS_SQL = Law(
 IS_UNDERSTOOD = Law(
     "V02",
     "the text must be a release in a form that check understands",
-    "write it in one of the forms of docs/howto/certify-sql.md, or write a policy",
+    "write a policy, and take the SQL that 'policy-engine compile' prints of it",
 )
 IS_SAMPLED = Law(
     "V03",

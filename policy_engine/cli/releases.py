@@ -19,7 +19,6 @@ from policy_engine.cli.progress import progress
 from policy_engine.cli.results import Left, WithoutPromise, attacks_on
 from policy_engine.errors import UsageError
 from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
-from policy_engine.kernel.words import people_word
 from policy_engine.policy.following import of_one_name
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
@@ -316,7 +315,10 @@ def _size(policy: Policy, done: releasing.Released) -> str:
         return f"{groups}, {done.person_groups} people of the sample"
     if policy.is_by_chance:
         return f"{groups}, some of them by chance alone"
-    return f"{groups}, {done.person_groups} {people_word(done.groups_a_person)}, counted with noise"
+    if done.groups_a_person == 1:
+        return f"{groups}, {done.person_groups} people, counted with noise"
+    summed = f"whose counts with noise add up to {done.person_groups}"
+    return f"{groups}, {summed}: a person is in up to {done.groups_a_person} groups"
 
 
 @frozen

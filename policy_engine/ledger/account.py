@@ -855,10 +855,7 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     if limit.where:
         place = f" in {limit.where}{to}, and where the ledger has it too, with"
     # A limit is a promise to people: a colleague who only follows our messages does not raise it.
-    raising = (
-        f"{written}ask the person who set it to raise the limit{place} '{command}'"
-        "; docs/explanation/accounts.md says how a limit's δ is shared out"
-    )
+    raising = f"{written}ask the person who set it to raise the limit{place} '{command}'"
     ways, first = list(samples_that_fit(spent, charge.asked, limit)), spent.first
     more = first is not None and first.epsilon > (left.epsilon or 0)
     if first is not None and more and not ways and fits(spent, first, limit):

@@ -420,7 +420,7 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
         r" or ask the person who set it to raise the limit in policy-engine\.yaml:1"
         r" to ε (\S+), δ (\S+), and where the ledger"
         r" has it too, with 'policy-engine ledger limit people --epsilon \1 --delta \2 --by NAME"
-        r" --why TEXT'; docs/explanation/accounts\.md says how a limit's δ is shared out"
+        r" --why TEXT'"
     )
     for words in (("release", file), ("plan", file)):
         result = cli(*words)

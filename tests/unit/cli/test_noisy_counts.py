@@ -112,7 +112,8 @@ def test_a_person_counts_in_several_groups(cli, policy, many, monkeypatch):
     # 294 people have visits, and most are in several towns: the sum of the counts is of no people.
     counted = sum(found.values())
     assert counted > 2 * 294
-    assert f"(3 groups, {counted} people, group by group, counted with noise)" in done.out
+    added = f"(3 groups, whose counts with noise add up to {counted}: a person is in up to 3"
+    assert f"{added} groups)" in done.out
     again = cli("release", file, "--format", "json").document
     assert (again["person_groups"], "people" in again) == (counted, False)
     measured = cli("assess", "out/a.parquet")

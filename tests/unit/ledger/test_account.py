@@ -36,7 +36,7 @@ SAMPLED = SampledSuppression(20, "0.1")
 RAISED = re.compile(
     r"raise the limit(?: in \S+)? to ε (\S+), δ (\S+), (?:which is the ledger's|and where the"
     r" ledger has it too), with 'policy-engine ledger limit census --epsilon \1 --delta \2"
-    r" --by NAME --why TEXT'; docs/explanation/accounts\.md says how a limit's δ is shared out$"
+    r" --by NAME --why TEXT'$"
 )
 
 
