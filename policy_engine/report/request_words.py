@@ -53,12 +53,18 @@ QUESTIONS: Mapping[str, str] = {
         " protected far less."
     ),
     "columns": (
-        "What may readers see of each? *Kept* means that the values appear as they are. A name or"
-        " an address does not belong here."
+        "What may readers see of each column? *Kept* means that the values appear as they are. A"
+        " name or an address does not belong here."
     ),
     "goes to": "Who can read that place?",
-    "promise": "Somebody guesses whether a person is in the data. May they be right so often?",
-    "price": "Privacy, not money. Whose account pays? The person who asks says what is left.",
+    "promise": (
+        "Somebody guesses whether a person is in the data. May the guess be right as often as this"
+        " line says?"
+    ),
+    "price": (
+        "Privacy, not money. Whose account pays? The person who asks says what is left. Is that"
+        " enough for the releases still to come?"
+    ),
     "assuming": "No computer can check these lines. Whom can you ask whether each is true?",
     "since last": "What changed since people last approved?",
 }
