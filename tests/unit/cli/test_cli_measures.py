@@ -60,7 +60,7 @@ def test_how_many_have_a_value_is_shown_where_a_mean_pays_for_it(shown, cli):
     assert found["with_x"] == pytest.approx(1000, abs=10)
     told = cli("show", "out/r.parquet").out
     assert "with_x is how many people in the group have a value of x" in told
-    assert "/ with_x where it is 150, up to" in told
+    assert "/ with_x where the mean is 150, up to" in told
     # The same noise as without it, and its number is the one the mean is made of.
     assert len(load_policy(Path("policy.yaml")).noise.quantities) == 2
 

@@ -90,7 +90,7 @@ def test_errors_of_sums_and_means_are_those_that_are_told(policy):
     row = table.to_pylist()[0]
     assert f"give or take {row['total_sd']:.6g} (1 SD)" in told
     least, most = re.search(
-        r"([\d.]+) / n where it is 49, up to ([\d.]+) / n elsewhere", told
+        r"([\d.]+) / n where the mean is 49, up to ([\d.]+) / n elsewhere", told
     ).groups()
     assert float(least) - 1 <= row["mean_sd"] * row["n"] <= float(most) + 1
     assert [each.name for each in claim.law.measures] == ["total", "mean"]

@@ -207,9 +207,9 @@ def test_each_measure_says_what_it_is_of_and_what_it_is_off_by():
         "the mean of age over the rows with a value, at most 20 of each person's, drawn at"
         in (texts["mean"])
     )
-    assert "/ with_age where it is 20, up to" in texts["mean"]
+    assert "/ with_age where the mean is 20, up to" in texts["mean"]
     assert "over the people with a value of each one's mean of age" in texts["own"]
-    assert "/ the number of values where it is 4" in texts["own"]
+    assert "/ the number of values where the mean is 4" in texts["own"]
     assert "the sum over the people with a value of each one's total of age" in texts["total"]
     whole = "\n".join(told(claim))
     assert "visits is a multiple of 2 before noise is added" in whole

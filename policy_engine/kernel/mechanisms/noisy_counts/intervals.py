@@ -75,7 +75,7 @@ class NoiseOf:
         middle, end = self._both.within(0), self._both.within(max(map(abs, self._ends)))
         where = digits_of((self._own.center or 0) * self._own.clip.unit)
         return (
-            f"{middle * self._unit:,.6g} / {over} where it is {where}, up to"
+            f"{middle * self._unit:,.6g} / {over} where the mean is {where}, up to"
             f" {end * self._unit:,.6g} / {over} elsewhere"
         )
 

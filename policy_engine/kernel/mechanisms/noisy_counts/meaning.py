@@ -618,7 +618,7 @@ def error_of(
     at_an_end = math.hypot(error, farthest * by_many) * unit
     middle = digits_of(center * clip.unit)
     elsewhere = f"up to {at_an_end:.6g} / {over} elsewhere"
-    return f"{error * unit:.6g} / {over} where it is {middle}, {elsewhere}"
+    return f"{error * unit:.6g} / {over} where the mean is {middle}, {elsewhere}"
 
 
 def _noises_of(
