@@ -1,4 +1,7 @@
-"""The recipes run: each scheduler's own file is read, and its command run in the page's project."""
+"""The recipes run: each scheduler's own file is read, and its command run in the page's project.
+
+Neither the schedulers nor the steps that install are run.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import ast
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pages
@@ -14,6 +18,8 @@ import yaml
 
 PAGE = pages.ROOT / "docs/howto/recipes.md"
 pytestmark = pytest.mark.slow
+#: Where cron looks for a command: in no virtual environment.
+SCHEDULERS = "/usr/bin:/bin"
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +30,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _run(project: Path, command: str) -> subprocess.CompletedProcess[str]:
+def _run(project: Path, command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with the page's two folders replaced, in a user's environment."""
+    here = command.replace("/srv/reports", str(project))
+    here = here.replace("/srv/policy-engine/.venv/bin", str(Path(sys.executable).parent))
     return subprocess.run(
-        ["sh", "-c", command.replace("/srv/reports", str(project))],
-        cwd=project, env=pages.environment(), capture_output=True, text=True, check=False,
+        ["sh", "-c", here],
+        cwd=project, env={**pages.environment(), **variables},
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
@@ -44,8 +54,8 @@ def _nothing_is_due(text: str) -> bool:
 def test_cron(project: Path) -> None:
     minute, hour, *days, command = re.split(r"\s+", (project / "crontab").read_text(), maxsplit=5)
     assert (minute, hour, days) == ("15", "3", ["*", "*", "*"])
-    done = _run(project, command)
-    assert done.returncode == 0, done.stderr
+    done = _run(project, command, PATH=SCHEDULERS)
+    assert done.returncode == 0, (project / "release.log").read_text()
     assert _nothing_is_due((project / "release.log").read_text())
 
 
@@ -69,7 +79,7 @@ def test_airflow(project: Path) -> None:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "BashOperator"
     ]
     said = {word.arg: ast.literal_eval(word.value) for word in task.keywords}
-    done = _run(project, f"cd {said['cwd']} && {said['bash_command']}")
+    done = _run(project, f"cd {said['cwd']} && {said['bash_command']}", PATH=SCHEDULERS)
     assert done.returncode == 0 and _nothing_is_due(done.stdout), done.stderr
 
 
