@@ -6,7 +6,7 @@ for a text that is the print of a claim is that release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from policy_engine.check import laws
@@ -18,6 +18,7 @@ from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, un
 from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import KINDS, Field, Table, at_home
 from policy_engine.compile.compiler import compiled
+from policy_engine.compile.joining import with_beside
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
@@ -28,11 +29,11 @@ from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, c
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sentences import sentences_of
-from policy_engine.kernel.sources import Files, People, Rows
+from policy_engine.kernel.sources import Files, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
 from policy_engine.names import fold
-from policy_engine.policy.resolve import Policy, terms_of
+from policy_engine.policy.resolve import Join, Policy, terms_of
 from policy_engine.values import frozen
 
 BUILT_INS = (
@@ -48,8 +49,9 @@ class Answer:
 
     ``canonical`` is the text to run instead, empty where there is none or none is needed;
     ``missed`` what of the text it leaves out, and ``taken`` what is taken for granted of the
-    text. Certified is what has no findings. What the text makes of released rows is ``afterwards``,
-    a query over those of ``canonical`` under the name ``released``: it costs nothing.
+    text, of it ``beside`` what is so of the tables that are looked up. Certified is what has no
+    findings. What the text makes of released rows is ``afterwards``, a query over those of
+    ``canonical`` under the name ``released``: it costs nothing.
     """
 
     claim: Claim | None = None
@@ -60,6 +62,7 @@ class Answer:
     missed: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # Whatever forgets to say why a text is refused must not certify it.
@@ -117,6 +120,7 @@ def _instead(envelope: Wrapped, known: Known) -> Answer:
     taken = list(guess.taken)
     if not known.schema.known:
         taken += (f"{name} is {noun(kind)}" for name, kind in _read(guess.claim).items())
+        taken += _types_of_keys(guess.claim)
     text = _enveloped(printed(guess.claim, engine), target, engine)
     found = findings_of(laws.IS_PRINTED.broken_by(_difference(envelope.query, guess.claim, engine)))
     return Answer(
@@ -127,6 +131,7 @@ def _instead(envelope: Wrapped, known: Known) -> Answer:
         missed=guess.missed,
         taken=tuple(taken),
         findings=found,
+        beside=guess.beside,
     )
 
 
@@ -135,6 +140,17 @@ def _read(claim: Claim) -> dict[str, Type]:
     unit = claim.unit
     read = (*claim.inputs, *((*unit.keys, *unit.ordering) if isinstance(unit, People) else ()))
     return {column.name: column.type for column in reversed(read)}
+
+
+def _types_of_keys(claim: Claim, *, engine_collates: bool = False) -> Iterator[str]:
+    """The types of the columns by which tables are joined."""
+    for joined in claim.joins:
+        for own, other in joined.on:
+            sides = ((claim.source, own), (joined.source, other))
+            for place, column in sides:
+                if column not in claim.unit.keys:
+                    kind = noun(column.type, engine_collates=engine_collates)
+                    yield f"{column.name} of {place.name} is {kind}"
 
 
 def _difference(query: str, claim: Claim, engine: str) -> str:
@@ -164,6 +180,7 @@ def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]
     if isinstance(unit, Rows) and claim.law.numbers_rows and number in map(fold, columns):
         hidden = f"a column {number}, which hides the row's own number"
         found.append(laws.COUNTS_UNITS.broken_by(hidden))
+    found += _broken_beside(claim, envelope, known)
     if isinstance(source, Files):
         return tuple(found)
     if known.is_view(source.parts) and not source.is_rowwise:
@@ -180,6 +197,33 @@ def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]
         several = f"a sample of {key}, of which {source_of(claim)} may have several rows"
         found.append(laws.COUNTS_UNITS.broken_by(several))
     return tuple(found)
+
+
+def _broken_beside(claim: Claim, envelope: Wrapped, known: Known) -> Iterator[Breach]:
+    """What no text may do with the tables that it looks up."""
+    people = [claim.source, *(each.source for each in claim.joins if not each.is_public)]
+    secret = claim.law.secret
+    for each in claim.joins:
+        place = each.source
+        if isinstance(place, Files):
+            if place.kind != "parquet":
+                yield laws.READS_A_TABLE.broken_by(f"{place.path}, which a release alone loads")
+            continue
+        if known.is_view(place.parts) and not (place.is_rowwise and not each.is_public):
+            view = f"the view {place.name}; name the table that it reads"
+            yield laws.READS_A_TABLE.broken_by(view)
+        if each.is_public and any(_is_same(place, other) for other in people):
+            told = f"{place.name}, which has people's rows, as a public table"
+            yield laws.READS_ONE_RELATION.broken_by(told)
+        if is_one(envelope.target, place.parts):
+            yield laws.SPARES_ITS_SOURCE.broken_by(f"the table {'.'.join(envelope.target)}")
+        if secret is not None and is_one(secret.relation, place.parts):
+            told = f"a secret that stands in {place.name}, which the text looks up"
+            yield laws.KEEPS_THE_SECRET.broken_by(told)
+
+
+def _is_same(one: Relation, other: Relation | Files) -> bool:
+    return isinstance(other, Relation) and is_one(one.parts, other.parts)
 
 
 # What a certified text rests on
@@ -204,6 +248,10 @@ def _untold(claim: Claim, query: str, known: Known) -> Iterator[str]:
         if name not in {key.name for key in keys}:
             nouns = list(dict.fromkeys(noun(each, engine_collates=collates) for each in types))
             yield f"{name} is {' or '.join([', '.join(nouns[:-1]), nouns[-1]][len(nouns) < 2 :])}"
+    for joined in claim.joins:
+        if isinstance(joined.source, Relation):
+            yield f"{joined.source.name} is a base table"
+    yield from _types_of_keys(claim, engine_collates=collates)
 
 
 # Against a policy
@@ -244,6 +292,10 @@ def _against(
     table = _table(policy, known, own)
     if table is None:
         return None
+    joined = [_joined_table(join, known, own) for join in policy.source.joins]
+    others = [each for each in joined if each is not None]
+    if len(others) == len(joined):
+        table = with_beside(policy.source, table, others)
     secret = None if own is None else own.law.secret
     try:
         wanted, text = compiled(policy, table, dialect_named(known.engine), secret)
@@ -297,11 +349,33 @@ def _table(policy: Policy, known: Known, own: Claim | None) -> Table | None:
     return Table(_columns_of(own), parts=parts, unique=frozenset(keys), case=case)
 
 
+def _joined_table(join: Join, known: Known, own: Claim | None) -> Table | None:
+    """A table that a policy joins: as the schema has it, else as a text reads it."""
+    if join.source.relation is None:
+        return None
+    parts = at_home(join.source.relation, known.engine, known.schema.tables)
+    if known.schema.known:
+        return known.table(parts)
+    for each in () if own is None else own.joins:
+        if isinstance(each.source, Relation) and is_one(each.source.parts, parts):
+            read = {column.name: column.type for column in (*(k for _, k in each.on), *each.read)}
+            return Table(_fields_of(read), parts=parts, case=ENGINES[known.engine].case)
+    return None
+
+
 def _columns_of(claim: Claim) -> tuple[Field, ...]:
-    """The columns that a claim reads, as a catalog tells them."""
+    """The source's columns that a claim reads, as a catalog tells them."""
+    own = (column for each in claim.joins for column, _ in each.on)
+    read = {**{column.name: column.type for column in own}, **_read(claim)}
+    beside = {column.name for column in claim.beside}
+    return _fields_of({name: kind for name, kind in read.items() if name not in beside})
+
+
+def _fields_of(types: Mapping[str, Type]) -> tuple[Field, ...]:
+    """Columns of types, as a catalog tells them."""
     names = {kind.of_a_claim: name for name, kind in KINDS.items()}
     found = []
-    for name, kind in _read(claim).items():
+    for name, kind in types.items():
         exact = f"({kind.digits},{kind.scale})" if kind.kind == "decimal" else ""
         collation = " COLLATE other" if kind.collated and not exact else ""
         found.append(Field(name, f"{names[kind.kind]}{exact}{collation}"))
@@ -336,6 +410,8 @@ def differences(own: Claim, wanted: Claim) -> Iterator[Breach]:
         yield laws.UNIT_IS_THE_POLICYS.broken_by(f"the unit {unit_of(own)}")
     elif _kept(own) != _kept(wanted):
         yield laws.UNIT_IS_THE_POLICYS.broken_by(f"another row of each {unit_of(own)}")
+    if own.joins != wanted.joins:
+        yield laws.SOURCE_IS_THE_POLICYS.broken_by("other tables beside it")
     if own.filter != wanted.filter:
         yield laws.UNIT_IS_THE_POLICYS.broken_by("another filter")
     if own.law.rate != wanted.law.rate:

@@ -18,7 +18,7 @@ from policy_engine.kernel.claim import Shown
 from policy_engine.kernel.fragments import macros
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.nodes import Identifier
-from policy_engine.kernel.printing import read_of, shown_of
+from policy_engine.kernel.printing import environment, read_of, shown_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
 from policy_engine.kernel.recodes.bins.recode import cut_type
 from policy_engine.kernel.recodes.round.recode import Way
@@ -71,6 +71,12 @@ def ordered(column: Column, engine: str, *, down: bool = False) -> str:
 def sorted_by(shown: Shown, engine: str) -> str:
     """How what is shown is sorted by a released column."""
     return str(macros(engine)[1].ordered(Identifier(shown.name), False, shown.kind))
+
+
+def compared(column: Column, engine: str, *, is_whole: bool) -> str:
+    """What a column is compared as by which tables are joined; whole numbers as such."""
+    module = environment(engine).get_template("mechanisms/units.sql.j2").module
+    return str(module.canonical(read_of(column), is_whole))  # type: ignore[attr-defined]
 
 
 # What a column may be

@@ -119,11 +119,16 @@ def _recode_said(shown: Shown, engine: str) -> RecodeSaid:
 def lines(claim: Claim, engine: str) -> Iterator[str]:
     """A claim in lines."""
     yield f"  source   {source_of(claim)}"
+    for each in claim.joins:
+        on = " and ".join(f"{own.name} = {key.name}" for own, key in each.on)
+        whose = "public" if each.is_public else f"of the same {unit_of(claim)}"
+        read = ", ".join(column.name for column in each.columns)
+        yield f"  joined   {each.source.name} by {on}, {whose}: {read}"
     yield f"  unit     {unit_of(claim)}"
     for name, text in meaning_of(claim).described(method_of(claim, engine)):
         yield f"  {name:<8} {text}"
     yield f"  k        {claim.law.k}"
     yield f"  columns  {', '.join(shown.name for shown in claim.columns)}"
     yield from (f"    {shown.name}: {words(shown)}" for shown in claim.columns)
-    for each in claim.filter:
-        yield f"  only     {words_of(each, said=plain_words)}"
+    for condition in claim.filter:
+        yield f"  only     {words_of(condition, said=plain_words)}"

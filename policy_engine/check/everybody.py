@@ -24,6 +24,7 @@ from policy_engine.errors import Finding
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Keyed, Law, Native
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
+from policy_engine.kernel.sources import JoinedRelation
 from policy_engine.values import frozen
 
 _ADDED: dict[type[exp.Expr], str] = {exp.Sum: "sum", exp.Avg: "mean", exp.Median: "median"}
@@ -37,7 +38,7 @@ class Everybody:
     ``key`` tells people apart, and is empty where the text counts rows; ``is_chosen`` says that one
     row of each is kept. ``groupings`` are the columns of each, where there are several. ``added``
     are numbers beside the count: a name, what it is, and of which column. ``missed`` is what of the
-    text is left out.
+    text is left out, ``beside`` what is taken for granted of what is looked up.
     """
 
     claim: Claim | None = None
@@ -46,6 +47,7 @@ class Everybody:
     groupings: tuple[tuple[str, ...], ...] = ()
     added: tuple[tuple[str, str, str], ...] = ()
     missed: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -70,11 +72,12 @@ def counted(text: str, known: Known) -> Everybody:
 
 
 def _of_one(query: exp.Select, known: Known) -> Everybody:
-    reader = _EverybodyReader(levels.Query(levels.ParsedText(query), known.engine, known), known)
+    read = levels.Query(levels.ParsedText(query), known.engine, known)
+    reader = _EverybodyReader(read, known)
     claim = reader.claim()
     return Everybody(
         claim, reader.key, reader.is_chosen, added=tuple(reader.added),
-        missed=tuple(reader.missed),
+        missed=tuple(reader.missed), beside=tuple(reader.beside),
     )  # fmt: skip
 
 
@@ -93,16 +96,24 @@ def _together(found: list[Everybody]) -> Everybody:
             missed.append("a column that two groupings show otherwise: give it two names")
     # The names of one, in the order in which the first to have it shows them.
     groupings = tuple(tuple(shown.name for shown in claim.columns) for claim in claims)
-    whole = replace(claims[0], columns=tuple(columns.values()))
+    joins: dict[object, JoinedRelation] = {}
+    for joined in (joined for claim in claims for joined in claim.joins):
+        known = joins.setdefault(joined.source, joined)
+        if (known.on, known.is_public) != (joined.on, joined.is_public):
+            missed.append("a table that two groupings join otherwise: write a policy of each")
+        both = tuple(dict.fromkeys((*known.columns, *joined.columns)))
+        joins[joined.source] = replace(known, columns=both)
+    whole = replace(claims[0], columns=tuple(columns.values()), joins=tuple(joins.values()))
+    beside = tuple(dict.fromkeys(told for each in found for told in each.beside))
     told = tuple(dict.fromkeys(missed))
-    return replace(first, claim=whole, groupings=groupings, missed=told)
+    return replace(first, claim=whole, groupings=groupings, missed=told, beside=beside)
 
 
 class _EverybodyReader(Reader):
     """A reader of a text that counts everybody."""
 
     def __init__(self, query: levels.Query, known: Known) -> None:
-        super().__init__(query, known(query.source.parts))
+        super().__init__(query, known)
         if self.samples or query.samples:
             raise levels.No(laws.IS_SAMPLED.broken_by("a sample"))
         shown = [node for _, node in query.columns.values()]
@@ -131,6 +142,7 @@ class _EverybodyReader(Reader):
             of = without_parentheses(inner.this) if what else None
             if isinstance(of, exp.Column):
                 self.added.append((name, str(what), of.name))
+                self.measured.append(of.name)
             elif self.key and not self.is_chosen and levels.is_count(node):
                 self.added.append((name, "rows", ""))
             else:

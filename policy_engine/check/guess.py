@@ -7,7 +7,7 @@ print is certified.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -18,6 +18,7 @@ from policy_engine.check import laws, levels
 from policy_engine.check.afterwards import Halves, halves_of, remade
 from policy_engine.check.columns import TypesOf, recoded, types_of_engine
 from policy_engine.check.findings import Breach, Position, position
+from policy_engine.check.joins import LookedUp
 from policy_engine.check.printed_text import Types
 from policy_engine.check.recodings import Pieces, Reading, columns_in, condition_of, reading_of
 from policy_engine.check.values import NotUnderstood, points_in, truth_of
@@ -28,6 +29,7 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.engines.types import parser_of
 from policy_engine.errors import Finding
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.claim import KEPT, Claim, Shown
 from policy_engine.kernel.filters import none_of
 from policy_engine.kernel.laws import ClaimError
@@ -35,7 +37,16 @@ from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Constant, Map, Recode
-from policy_engine.kernel.sources import Column, Drawn, KeyColumns, People, Rows
+from policy_engine.kernel.sentences import sentences_of
+from policy_engine.kernel.sources import (
+    Column,
+    Drawn,
+    JoinedRelation,
+    KeyColumns,
+    People,
+    Relation,
+    Rows,
+)
 from policy_engine.kernel.types import Type
 from policy_engine.names import fold
 from policy_engine.policy import recodings
@@ -62,8 +73,9 @@ _REPEATS = (exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Un
 class Guess:
     """A claim and the table to make, or the ``findings``.
 
-    ``missed`` is what of the text is left out, ``taken`` what is taken for granted. What of
-    ``missed`` is a column shown otherwise can be ``remade`` of what is shown.
+    ``missed`` is what of the text is left out, ``taken`` what is taken for granted, of it
+    ``beside`` what is so of the tables that are looked up. What of ``missed`` is a column shown
+    otherwise can be ``remade`` of what is shown.
     """
 
     claim: Claim | None = None
@@ -72,6 +84,7 @@ class Guess:
     taken: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     remade: tuple[Remade, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 @frozen
@@ -112,12 +125,12 @@ def _guess(
     relations: levels.Relations | None,
 ) -> Guess:
     query = levels.Query(statement, engine, relations)
-    reader = Reader(query, types_of(query.source.parts))
+    reader = Reader(query, types_of)
     claim = reader.claim()
     printed(claim, engine)
-    return Guess(
-        claim, query.target, tuple(query.missed), tuple(query.taken), remade=tuple(reader.remade)
-    )
+    beside, remade = tuple(reader.beside), tuple(reader.remade)
+    taken = (*query.taken, *beside)
+    return Guess(claim, query.target, tuple(query.missed), taken, remade=remade, beside=beside)
 
 
 def guessed_in_two(
@@ -161,11 +174,15 @@ def _refused(breach: Breach, place: Position = (1, 1)) -> Guess:
 class Reader:
     """Makes a claim of a query; what of it is not understood goes into its ``missed``."""
 
-    def __init__(self, query: levels.Query, types_of: TypesOf) -> None:
+    def __init__(self, query: levels.Query, types_of: Types) -> None:
         self.query, self.engine, self.missed = query, query.engine, query.missed
-        self.taken, self.types_of = _Taken(query.engine, types_of), types_of
+        self.types_of = _types_beside(query, types_of)
+        keys = [name for each in query.looked_up for pair in each.on for name in pair]
+        self.taken, self._types = _Taken(query.engine, self.types_of, keys), types_of
+        self.measured: list[str] = []  # the columns of numbers beside the count
         self.samples = [each.node for each in query.conditions if levels.draws(each.node)]
         self.remade: list[Remade] = []
+        self.beside: list[str] = []  # what is taken for granted of what is looked up
 
     def claim(self) -> Claim:
         """What the text may mean."""
@@ -198,7 +215,88 @@ class Reader:
         if isinstance(unit, People) and unit.order and not (self._windows() or self.query.firsts):
             self.query.taken.append(f"each {unit.key.name} has one row: of several one is kept")
         self._tell_of_choice(unit)
-        return Claim(self.query.source, unit, law, tuple(fitting), count, filters)
+        claim = Claim(self.query.source, unit, law, tuple(fitting), count, filters)
+        return self._with_joins(claim) if self.query.looked_up else claim
+
+    # What stands beside each row
+
+    def _with_joins(self, claim: Claim) -> Claim:
+        """The claim with the columns that it reads of other tables."""
+        unit, source = claim.unit, claim.source.name
+        if not isinstance(unit, People):
+            raise levels.No(
+                laws.COUNTS_UNITS.broken_by(
+                    f"rows of {source} with other tables beside them, and no key of a person; count"
+                    " DISTINCT the column that tells people apart"
+                )
+            )
+        known = {column.name: column for column in (*claim.inputs, *unit.ordering)}
+        known |= {name: self.taken.column(name, recodings.Keep()) for name in self.measured}
+        keys = {fold(key.name): key for key in unit.keys}
+        joins = []
+        for looked_up in self.query.looked_up:
+            each = replace(looked_up, parts=self.query.relation(looked_up.parts).parts)
+            if foreign := [name for name in each.names if fold(name) in keys]:
+                told = f"people who are told apart by {foreign[0]} of {'.'.join(each.parts)}"
+                raise levels.No(laws.COUNTS_UNITS.broken_by(f"{told}; write FROM that table"))
+            columns = tuple(known[name] for name in each.names if name in known)
+            if not columns:  # beside each row stands one at most, and nothing of it is read
+                self._tell_of_one_row(each)
+                continue
+            joins.append(self._joined(each, columns, keys, source))
+        return replace(claim, joins=tuple(joins))
+
+    def _joined(
+        self,
+        looked_up: LookedUp,
+        columns: tuple[Column, ...],
+        keys: Mapping[str, Column],
+        source: str,
+    ) -> JoinedRelation:
+        relation, types_of = Relation(looked_up.parts), self._types(looked_up.parts)
+        beside = {column.name: column for column in columns}
+        on = []
+        for own, other in looked_up.on:
+            mine = keys.get(fold(own)) or self.taken.known.get(fold(own))
+            mine = mine or _key_column(own, self.engine, self.types_of)
+            on.append(
+                (mine, beside.get(other) or _key_column(other, self.engine, types_of, mine.type))
+            )
+            if "text" in (kinds := {each.type.kind for each in on[-1]}) and len(kinds) > 1:
+                told = f"{own} and {relation.name}.{other}, of two types, are compared as texts"
+                self.missed.append(f"{told}, and by the text as the engine compares them")
+        is_own = {*keys.values()} <= {own for own, _ in on}
+        name = relation.name
+        known = {fold(each) for each in self.query.columns_of(relation.parts)}
+        if not is_own and known and keys.keys() <= known:
+            by = " and ".join(other.name for _, other in on)
+            told = f"{relation.name} by {by}, and its {', '.join(keys)} says whose its rows are"
+            raise levels.No(laws.READS_ONE_RELATION.broken_by(f"a join of {told}"))
+        code = "joined_own" if is_own else "joined_public"
+        unit = " and ".join(key.name for key in keys.values())
+        said = {"relation": name, "source": source, **({"unit": unit} if is_own else {})}
+        [told] = sentences_of([Assumption.of(code, **said)])
+        self.beside.append(told if is_own else f"{told}: public by your word")
+        self._tell_of_one_row(looked_up)
+        if looked_up.stands_for:
+            self.beside.append(
+                f"{name}.{looked_up.stands_for} is never NULL: rows of {source} without it are left"
+                f" out, as the text leaves out those without a row of {name}"
+            )
+        return JoinedRelation(relation, tuple(on), columns, not is_own)
+
+    def _tell_of_one_row(self, looked_up: LookedUp) -> None:
+        """What a text repeats whose table has several rows of a key."""
+        named = tuple(other for _, other in looked_up.on)
+        name, key = ".".join(looked_up.parts), " and ".join(named)
+        is_unique = self.query.is_unique(looked_up.parts, named)
+        if is_unique is None:
+            self.beside.append(f"{name} has one row for each {key}: of several one is read")
+        elif not is_unique:
+            self.missed.append(
+                f"{name} may have several rows for a {key}: one of them is read, and by the text"
+                " each"
+            )
 
     def _law(self) -> Law:
         k = self._threshold()
@@ -515,15 +613,40 @@ def _is_always(node: exp.Expr) -> bool:
 
 # What the columns are taken for, and the conditions as a filter
 
+
+def _types_beside(query: levels.Query, types_of: Types) -> TypesOf:
+    """The types of the source's columns, and of those that are looked up beside its rows."""
+    own = types_of(query.source.parts)
+    others = {fold(name): types_of(each.parts) for each in query.looked_up for name in each.names}
+
+    def of_row(name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
+        return others.get(fold(name), own)(name, is_key=is_key)
+
+    return of_row
+
+
+def _key_column(name: str, engine: str, types_of: TypesOf, like: Type | None = None) -> Column:
+    """A column by which tables are joined: a whole number if it is an id by its name, else text,
+    where nothing says another type."""
+    told = types_of(name)
+    if told == ():
+        raise ClaimError(f"the schema has no column {name} that can be a key")
+    text = Type("text", collated=ENGINES[engine].collates)
+    taken = Type("integer") if _ID.search(name) else text
+    return Column(name, told[0] if told else like or taken)
+
+
 _PLAIN = 18, 3
+_ID = re.compile(r"(^|_)id$", re.IGNORECASE)
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
 class _Taken:
     """The types of the source's columns: as the schema says, else as the text takes them."""
 
-    def __init__(self, engine: str, types_of: TypesOf) -> None:
+    def __init__(self, engine: str, types_of: TypesOf, keys: list[str]) -> None:
         self.engine, self.types_of = engine, types_of
+        self.ids = {fold(name) for name in keys if _ID.search(name)}
         self.known: dict[str, Column] = {}
 
     def column(self, name: str, recoding: recodings.Recoding | Pieces) -> Column:
@@ -532,7 +655,8 @@ class _Taken:
             said = self.types_of(name)
             if said == ():
                 raise NotUnderstood(f"the schema has no column {name} that a release can read")
-            self.known[fold(name)] = Column(name, said[0] if said else self._taken(recoding))
+            taken = Type("integer") if fold(name) in self.ids else self._taken(recoding)
+            self.known[fold(name)] = Column(name, said[0] if said else taken)
         return self.known[fold(name)]
 
     def _taken(self, recoding: recodings.Recoding | Pieces) -> Type:

@@ -71,6 +71,13 @@ class Known:
         table = self.table(parts) if self.schema.known else None
         return () if table is None else tuple(column.name for column in table.columns)
 
+    def is_unique(self, parts: tuple[str, ...], names: tuple[str, ...]) -> bool | None:
+        """Whether columns tell the rows of a table apart; None where the schema does not say."""
+        told = self.schema.constraints_of(".".join(parts))
+        if told is not None and any(fold(name) in told.unique for name in names):
+            return True
+        return False if told is not None and told.keyed and len(names) == 1 else None
+
     def view_of(self, parts: tuple[str, ...]) -> str:
         """What the one view of a name reads; empty where there is none, or a table is meant."""
         found = _ending(self.schema.views, parts)

@@ -44,8 +44,9 @@ HAS_THRESHOLD = Law(
 )
 READS_ONE_RELATION = Law(
     "V13",
-    "a release reads each row of one relation once: no join, union or lateral query",
-    "read one table, once",
+    "a release reads each row of one relation once, and looks up columns of others by a key: no"
+    " other join, no union or lateral query",
+    "write JOIN or LEFT JOIN of tables ON columns that are equal, or a policy with source.join",
 )
 HAS_A_FORM = Law(
     "V14",

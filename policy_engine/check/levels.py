@@ -14,9 +14,19 @@ from sqlglot import exp
 
 from policy_engine.check import laws
 from policy_engine.check.findings import Breach
+from policy_engine.check.joins import (
+    ColumnNames,
+    Columns,
+    JoinItem,
+    LookedUp,
+    edges_of,
+    place_of,
+    source_of,
+    written_over,
+)
 from policy_engine.check.recodings import bare, columns_in
 from policy_engine.check.unions import merged
-from policy_engine.check.values import point_of, without_parentheses
+from policy_engine.check.values import NotUnderstood, point_of, without_parentheses
 from policy_engine.check.words import number_of
 from policy_engine.compile.catalog import fresh
 from policy_engine.engines import ENGINES
@@ -111,23 +121,20 @@ def _spelled(engine: str, node: exp.Expr) -> exp.Expr:
     return node
 
 
-Columns = dict[str, tuple[str, exp.Expr]]
-"""What a SELECT shows: names, folded, and as they are, and what they are of the source."""
-
-
 @frozen
 class Level:
     """What a SELECT shows, and what its rows are.
 
     ``keys`` are what it is grouped by, None where its rows are the source's; ``has_threshold``
-    that small groups are gone, and ``is_base`` that it is the table itself, whose columns are not
-    known.
+    that small groups are gone, and ``is_base`` that it is the table itself. ``is_open``: there may
+    be other columns of the table, under their own names.
     """
 
     columns: Columns
     keys: tuple[exp.Expr, ...] | None = None
     has_threshold: bool = False
     is_base: bool = False
+    is_open: bool = False
 
 
 class Relations(Protocol):
@@ -138,6 +145,9 @@ class Relations(Protocol):
 
     def view_of(self, parts: tuple[str, ...]) -> str:
         """The text of a view; empty where it is none."""
+
+    def is_unique(self, parts: tuple[str, ...], names: tuple[str, ...]) -> bool | None:
+        """Whether columns tell the rows of a table apart; None where that is not known."""
 
 
 Steps = dict[str, tuple[exp.CTE, "Steps"]]
@@ -164,6 +174,7 @@ class Query:
         self.taken: list[str] = list(statement.taken)
         self.samples: list[exp.TableSample] = []
         self.bases: list[exp.Table] = []
+        self.looked_up: list[LookedUp] = []
         self.firsts: list[tuple[exp.Expr, list[exp.Expr]]] = []  # DISTINCT ON, and its ORDER BY
         self.thresholds: list[int] = []
         self.unnamed: set[str] = set()
@@ -191,7 +202,10 @@ class Query:
             raise No(
                 laws.READS_ONE_RELATION.broken_by(f"{found}; read one table, once"), self.bases[-1]
             )
-        parts = next(iter(names))
+        return self.relation(next(iter(names)))
+
+    def relation(self, parts: tuple[str, ...]) -> Relation:
+        """The table of a name, in the engine's own schema where it says none."""
         if len(parts) == 1:
             parts = (ENGINES[self.engine].home or "main", *parts)
             self.taken.append(f"{parts[1]} is {'.'.join(parts)}")
@@ -210,12 +224,102 @@ class Query:
             raise No(laws.IS_UNDERSTOOD.broken_by(type(query).__name__.upper()), query)
         steps = self._seen(query, steps)
         clause = query.args.get("from_")
-        below = Level({}) if clause is None else self._item(clause.this, steps, depth)
-        for join in query.args.get("joins") or ():
-            if isinstance(join.this, exp.Table | exp.Subquery):
-                self._item(join.this, steps, depth)
+        joins: list[exp.Join] = []
+        for each in query.args.get("joins") or ():
+            if isinstance(each.this, exp.Table | exp.Subquery):
+                joins.append(each)
+            else:
+                self.missed.append(f"{short(each).strip()}: left out")
+        if clause is not None and joins:
+            query, below = self._joined(query, joins, steps, depth)
+        else:
+            below = Level({}) if clause is None else self._item(clause.this, steps, depth)
         self._sampled(query, below)
         return self._selected(query, below)
+
+    # What is joined
+
+    def _joined(
+        self, query: exp.Select, joins: list[exp.Join], steps: Steps, depth: int
+    ) -> tuple[exp.Select, Level]:
+        """A query of one table that has columns of others beside its rows, and what it reads."""
+        before = len(self.bases)
+        read = [query.args["from_"].this, *(each.this for each in joins)]
+        items = [self._joined_item(each, steps, depth) for each in read]
+        try:
+            return self._looked_up(query, joins, items, before)
+        except NotUnderstood as why:
+            raise No(laws.READS_ONE_RELATION.broken_by(f"{why}"), joins[0].this) from None
+
+    def _joined_item(self, node: exp.Expr, steps: Steps, depth: int) -> JoinItem:
+        def rows() -> tuple[int, ...]:
+            lists = (self._asked, self.samples, self.firsts, self.thresholds, self.looked_up)
+            return tuple(len(each) for each in lists)
+
+        bases, known = len(self.bases), rows()
+        level = self._item(node, steps, depth)
+        read = self.bases[bases:]
+        alias = node.alias_or_name
+        if len(read) != 1 or level.keys is not None:
+            found = f"{alias or 'a query'}, which is no table but a query of groups"
+            raise No(laws.READS_ONE_RELATION.broken_by(f"a join with {found}"), node)
+        are_columns = all(isinstance(each, exp.Column) for _, each in level.columns.values())
+        parts = tuple(part.name for part in read[0].parts)
+        is_plain = rows() == known and are_columns
+        return JoinItem(alias, level.columns, parts, level.is_open, is_plain)
+
+    def _looked_up(
+        self, query: exp.Select, joins: list[exp.Join], items: list[JoinItem], before: int
+    ) -> tuple[exp.Select, Level]:
+        query, edges = query.copy(), edges_of(joins, items)
+        bare = frozenset(name for each in edges for name in each.using)
+        source = source_of(items, edges, _with_people(query, items, bare))
+        turned = [edge for each in edges if (edge := each.between(source)) is not None]
+        same = {(each.joined, fold(other)): own for each in turned if each.is_inner
+                for own, other in each.on}  # fmt: skip
+        names = ColumnNames(items, source, same, bare)
+        for each in turned:
+            for node in each.rest:
+                query.where(node, copy=False)
+        query, columns, read = written_over(query, names)
+        own = items[source]
+        taken = {fold(name) for name in (*read[source], *self.columns_of(own.parts))}
+        taken |= {fold(name) for each in self.looked_up for name in each.names}
+        taken |= {fold(mine) for each in turned for mine, _ in each.on}
+        earlier = {own.parts, *(each.parts for each in self.looked_up)}
+        for each in turned:
+            item = items[each.joined]
+            if not item.is_plain or item.parts in earlier:
+                told = "of its own rows" if item.parts in earlier else "of rows that are chosen"
+                raise NotUnderstood(f"a join of {'.'.join(item.parts)}, {told}")
+            on = tuple((_plain(own, mine), _plain(item, other)) for mine, other in each.on)
+            found = list(read[each.joined])
+            keys = [key for _, key in on if fold(key) not in taken]
+            asked = next(iter(keys if each.is_inner else ()), "")
+            stands_for = "" if asked or not each.is_inner else next(iter(found), "")
+            if each.is_inner and not (asked or stands_for):
+                told = "which only drops rows, by a key of the same name as the source's"
+                raise NotUnderstood(f"a join of {'.'.join(item.parts)}, {told}")
+            if each.is_inner:
+                found = list(dict.fromkeys((*found, asked or stands_for)))
+                is_null = exp.Is(this=_column(asked or stands_for), expression=exp.Null())
+                self._asked.append(Condition(exp.Not(this=is_null)))
+            if same_named := [name for name in found if fold(name) in taken]:
+                told = f"{'.'.join(item.parts)}.{same_named[0]}, which is called like a column of"
+                raise NotUnderstood(f"{told} another table; give it another name there")
+            taken |= set(map(fold, found))
+            earlier.add(item.parts)
+            self.looked_up.append(LookedUp(item.parts, on, tuple(found), each.is_inner, stands_for))
+        self.bases[before:] = self.bases[before + source : before + source + 1]
+        return query, Level(columns)
+
+    def columns_of(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns of a table; none where they are not known."""
+        return () if self._relations is None else self._relations.columns_of(parts)
+
+    def is_unique(self, parts: tuple[str, ...], names: tuple[str, ...]) -> bool | None:
+        """Whether columns tell the rows of a table apart; None where that is not known."""
+        return None if self._relations is None else self._relations.is_unique(parts, names)
 
     def _one(self, union: exp.Expr, steps: Steps) -> exp.Select | None:
         """The parts of one table as one query of it."""
@@ -259,8 +363,9 @@ class Query:
             self.taken.append(f"{'.'.join(parts)} is the view that the schema says")
             return _named_anew(level, names)
         self.bases.append(item)
-        known = () if self._relations is None else self._relations.columns_of(parts)
-        return Level({fold(name): (name, _column(name)) for name in known}, is_base=True)
+        known = self.columns_of(parts)
+        columns = {fold(name): (name, _column(name)) for name in known}
+        return Level(columns, is_base=True, is_open=not known)
 
     def _sampled(self, node: exp.Expr, below: Level) -> None:
         sample = node.args.get("sample")
@@ -273,10 +378,12 @@ class Query:
         """What a SELECT makes of what it reads."""
         windows = {fold(each.name): each for each in query.args.get("windows") or ()}
         found: Columns = {}
+        is_open = False
         for each in query.expressions:
             node = each.unalias()
             if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
                 found |= _starred(node, below)
+                is_open = below.is_open
             else:
                 is_named = each.alias or isinstance(node, exp.Column)
                 given = (other.alias_or_name for other in query.expressions)
@@ -312,7 +419,8 @@ class Query:
             query.args.get("qualify"), below.columns | found, windows, is_grouped=is_of_groups
         )
         self._first_rows(query, below.columns | found)
-        return Level(found, keys, has_threshold or len(self.thresholds) > known)
+        has_threshold = has_threshold or len(self.thresholds) > known
+        return Level(found, keys, has_threshold, is_open=is_open)
 
     def _ask(
         self, clause: exp.Expr | None, scope: Columns, windows: Windows, *, is_grouped: bool
@@ -396,6 +504,30 @@ def _viewed(text: str, engine: str) -> tuple[exp.Expr, list[str]]:
         return whole, []
     named = whole.this.expressions if isinstance(whole.this, exp.Schema) else ()
     return whole.expression, [each.name for each in named]
+
+
+def _plain(item: JoinItem, name: str) -> str:
+    """The column of a table by which it is joined."""
+    node = item.column(name)
+    if not isinstance(node, exp.Column):
+        raise NotUnderstood(f"a join by {name}, which is no column of {'.'.join(item.parts)}")
+    return str(node.name)
+
+
+def _with_people(
+    query: exp.Select, items: list[JoinItem], bare: frozenset[str]
+) -> set[tuple[int, str]]:
+    """The columns, each of an item, whose values a query counts, samples or orders rows by."""
+    named: list[exp.Expr] = [each for each in query.find_all(exp.Func) if is_hash(each)]
+    named += [each for each in query.find_all(exp.Distinct) if isinstance(each.parent, exp.Count)]
+    named += [part for each in query.find_all(exp.Window) if each.find(exp.RowNumber)
+              for part in each.args.get("partition_by") or ()]  # fmt: skip
+    columns = [
+        each for node in named for each in node.find_all(exp.Column)
+        if each.find_ancestor(exp.Select) is query and not _SECRET.search(each.name)
+        and (each.table or fold(each.name) not in bare)
+    ]  # fmt: skip
+    return {(at, fold(each.name)) for each in columns if (at := place_of(each, items)) is not None}
 
 
 def _column(name: str) -> exp.Expr:

@@ -14,6 +14,15 @@ from decimal import Decimal
 from itertools import groupby, islice, product
 
 from policy_engine.check.columns import TypesOf, meant, ordered, sorted_by, types_of_engine
+from policy_engine.check.printed_joins import (
+    KnownOfStep,
+    beside_in,
+    is_joined,
+    relation_of,
+    source_in,
+    types_beside,
+    units_of,
+)
 from policy_engine.check.words import (
     Words,
     closes,
@@ -86,7 +95,7 @@ def unwrapped(text: str, engine: str) -> Wrapped:
 def claims_of(text: str, engine: str, types_of: Types) -> Iterator[Claim]:
     """Every claim of which ``text`` is the print, as far as types can tell; most have few."""
     words = words_of(text, engine)
-    if words[1:2] in (("sampled",), ("people",), ("keyed",)):
+    if words[1:2] in (("sampled",), ("people",), ("keyed",), ("own",)):
         with suppress(*_Broken):
             for claim in islice(_Print(words, engine, types_of).claims(), _MOST):
                 with suppress(*_Broken):
@@ -120,7 +129,15 @@ def _retyped(claim: Claim, name: str, kind: Type) -> Claim:
         unit = replace(unit, order=order)
     columns = tuple(replace(s, column=s.column and typed(s.column)) for s in claim.columns)
     conditions = tuple(replace(s, column=s.column and typed(s.column)) for s in claim.filter)
-    return replace(claim, unit=unit, columns=columns, filter=conditions)
+    joins = tuple(
+        replace(
+            each,
+            columns=tuple(map(typed, each.columns)),
+            order=tuple((typed(column), down) for column, down in each.order),
+        )
+        for each in claim.joins
+    )
+    return replace(claim, unit=unit, columns=columns, filter=conditions, joins=joins)
 
 
 class _Print:
@@ -139,7 +156,15 @@ class _Print:
             _, rest = until(self.steps["keyed"][1:], "FROM")
             self.source, filled = until(rest[1:], "WHERE")
             self.together = names_in(filled, engine)
-        self.types_of = types_of(names_in_turn(self.source, engine))
+        self.is_joined = is_joined(self.source, engine)
+        self.beside = [*beside_in(self.steps, engine)] if self.is_joined else []
+        if self.is_joined:
+            selected, self.source = source_in(self.steps)
+            self.selected = selected if "OVER" in selected else self.selected
+        self.types = types_of
+        self.types_of = self.types_of_source = self._types_in(self.source)
+        if self.beside:
+            self.types_of = types_beside(self.types_of_source, self.beside, self._types_in)
         listed, _ = until(self.steps.get("typed", ("SELECT",))[1:], "FROM")
         self.typed = {
             name_in(item[-1], engine) or "": item[:-2] for item in split(listed, ",") if item[1:]
@@ -159,16 +184,34 @@ class _Print:
             law = self._noisy() if self.is_noisy else self._sampled()
             for unit in self._units(known):
                 with suppress(ClaimError):
-                    yield Claim(self._source(), unit, law, columns, self._count(), filters)
+                    place, count = self._place(self.source), self._count()
+                    claim = Claim(place, unit, law, columns, count, filters)
+                    yield from self._with_joins(claim, known) if self.is_joined else (claim,)
+
+    def _with_joins(self, claim: Claim, known: Mapping[str, Column]) -> Iterator[Claim]:
+        """The claim with the columns that stand beside each row."""
+        unit = claim.unit
+        read = {**known, **{column.name: column for column in unit.ordering}}
+        joins = []
+        for each in self.beside:
+            types = self.types_of_source, self._types_in(each.source)
+            step = KnownOfStep(self.engine, unit.keys, *types, read)
+            joins.append(relation_of(each, self._place(each.source), step))
+        for own in units_of(unit) if isinstance(unit, People) else ():
+            with suppress(ClaimError):
+                yield replace(claim, unit=own, joins=tuple(joins))
+
+    def _types_in(self, place: Words) -> TypesOf:
+        return self.types(names_in_turn(place, self.engine))
 
     def _names(self, words: Words) -> tuple[str, ...]:
         return names_in(words, self.engine)
 
-    def _source(self) -> Relation | Files:
-        if self.source[0] == "READ_PARQUET":
-            path = text_in(self.source[2], self.engine) or ""
-            return Files(path, "hive_partitioning" in map(str.lower, self.source))
-        parts = names_in_turn(self.source, self.engine)
+    def _place(self, source: Words) -> Relation | Files:
+        if source[0] == "READ_PARQUET":
+            path = text_in(source[2], self.engine) or ""
+            return Files(path, "hive_partitioning" in map(str.lower, source))
+        parts = names_in_turn(source, self.engine)
         if parts[:2] == ("temp", "main") and len(parts) == 3:
             return Files(parts[2], kind="csv")
         return Relation(parts)

@@ -222,6 +222,9 @@ def adopt(
     if found.path.exists():
         raise FileError(f"{project.shown(found.path)} exists: {model} has a policy")
     understood = [] if found.claim is None else ["understood:", *lines(found.claim, found.engine)]
+    to_confirm = [f"  - {each}" for each in found.beside]
+    to_confirm = ["confirm these, for nothing checks them:", *to_confirm] if to_confirm else []
+    understood += to_confirm if understood else []
     if found.text:
         apply([Change(found.path, None, found.text)])
         understood += [
@@ -231,12 +234,13 @@ def adopt(
     if found.draft:
         place = project.shown(found.path)
         understood = [f"write {place}, with your words for those in capitals:", ""]
-        understood += found.draft.split("\n")
+        understood += [*found.draft.split("\n"), *to_confirm]
     document = {
         "model": model,
         "policy": project.shown(found.path) if found.text else None,
         "text": found.text or found.draft or None,
         "understood": understood,
+        "confirm": list(found.beside),
         "missed": list(found.missed),
         "why": list(found.why),
     }

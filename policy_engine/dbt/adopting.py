@@ -14,12 +14,14 @@ from pathlib import Path
 
 from policy_engine.accounting.domain import claimed
 from policy_engine.check.answer import answer, differences
+from policy_engine.check.as_policy import condition_as_said, joins_as_said
 from policy_engine.check.ddl import parse_schema
 from policy_engine.check.everybody import Everybody, counted
 from policy_engine.check.known import Known
 from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
+from policy_engine.compile.joining import with_beside
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.project import POLICY, DbtProject
 from policy_engine.dbt.reading import NodeReader
@@ -30,9 +32,8 @@ from policy_engine.dbt.sources import call_of_node, of_manifest
 from policy_engine.dbt.yaml_items import Flow, FlowList, written
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError, UsageError
-from policy_engine.kernel.claim import KEPT, Claim, Shown
+from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
-from policy_engine.kernel.recodes import Bins, Map
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
@@ -52,14 +53,14 @@ _HOLES = {
 _MORE = "what it makes of released groups, which a model of its own can make of the release: {}"
 _TYPES = "the types of the columns of {}, which its properties do not declare"
 _NAMED = "{0} is made of {1}, by whose name a policy shows it: write 'as {1}', and compile it anew"
-_JOINS = "a policy of the people's table can: source.join, by the person's column or public: true"
 
 
 @frozen
 class Adopted:
     """What was understood of a model: its ``claim``, and the ``text`` of its policy in ``path``.
 
-    Without a text there is none: ``missed`` is what was not understood, ``why`` what is no release.
+    Without a text there is none: ``missed`` is what was not understood, ``why`` what is no release,
+    ``beside`` what must hold of the tables that are looked up.
     A ``draft`` has words in capitals where the model does not say what a policy must.
     """
 
@@ -71,6 +72,7 @@ class Adopted:
     draft: str = ""
     missed: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) -> Adopted:
@@ -102,31 +104,32 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
     found = answer(text, engine, schema)
     path = (project.directory / node.file).with_name(f"{name}{POLICY}")
     more = [_MORE.format(" ".join(found.afterwards.split()))] if found.afterwards else []
-    told = Adopted(node, engine, path, found.claim, missed=(*found.missed, *more, *unknown))
+    missed = (*found.missed, *more, *unknown)
+    told = Adopted(node, engine, path, found.claim, missed=missed, beside=found.beside)
     claim, known, everybody = found.claim, Known(schema, engine), None
     if claim is None:
         everybody = counted(text, known)
         claim, missed = everybody.claim, (*everybody.missed, *unknown)
         codes = [each.code for each in everybody.findings]
         why = map(str, found.findings if codes == ["V03"] else everybody.findings)
-        joins = (_JOINS,) if codes == ["V13"] else ()
-        told = replace(told, missed=missed, why=(*why, *joins))
+        told = replace(told, missed=missed, why=tuple(why), beside=everybody.beside)
     if claim is None or told.missed:
         return told
-    parts = getattr(claim.source, "parts", ())
-    table = known.table(parts)
-    if table is None or parts not in calls:
-        return replace(told, why=("its source is no relation of the project's",))
-    return _written(told, claim, everybody, table, (calls[parts], account))
+    places = [getattr(place, "parts", ()) for place in claim.places]
+    read = [table for table in map(known.table, places) if table and table.parts in calls]
+    if len(read) < len(places):
+        return replace(told, why=("what it reads is no relation of the project's",))
+    return _written(told, claim, everybody, read, (calls, account))
+
+
+Named = tuple[dict[tuple[str, ...], str], str]
+"""What dbt calls each table, and the account that pays."""
 
 
 def _written(
-    told: Adopted, claim: Claim, everybody: Everybody | None, table: Table, named: tuple[str, str]
+    told: Adopted, claim: Claim, everybody: Everybody | None, read: list[Table], named: Named
 ) -> Adopted:
-    """The policy of a claim over ``table``, if it gives that claim again.
-
-    ``named`` is what dbt calls the table, and the account that pays.
-    """
+    """The policy of a claim over the first of the tables that it reads, if it gives it again."""
     named_so = ((s.name, s.column.name) for s in claim.columns if s.column is not None)
     renamed = [_NAMED.format(name, own) for name, own in named_so if name != own]
     if renamed:
@@ -139,6 +142,7 @@ def _written(
     dialect = dialect_named(told.engine)
     try:
         policy = load_policy_text(text, told.path, told.path.parent)
+        table = with_beside(policy.source, read[0], read[1:])
         source = replace(policy.source, relation=".".join(table.parts))
         own = replace(policy, source=source, release=replace(policy.release, relation=None))
         again = compiled(own, table, dialect, claim.law.secret)[0]
@@ -152,20 +156,22 @@ def _written(
 
 
 def _document(
-    claim: Claim, name: str, named: tuple[str, str], everybody: Everybody | None
+    claim: Claim, name: str, named: Named, everybody: Everybody | None
 ) -> dict[str, object]:
     counts = {} if claim.count is not None else {"as": "rows"}
     counted_as: dict[str, object] = (
         {"people": claim.count} if claim.count not in (None, "n") else {}
     )
     drawn = _sampled(claim) if everybody is None else _noisy(claim, everybody, counted_as)
+    joins = joins_as_said(claim, named[0]).items()
+    joined = {"join": {key: _flow(said) for key, said in joins}} if joins else {}
     document: dict[str, object] = {
         "version": 1,
         "name": name,
-        "source": {"table": named[0]},
+        "source": {"table": named[0][getattr(claim.source, "parts", ())], **joined},
         "privacy_unit": _unit(claim),
         "recode": {shown.name: _recode(shown) for shown in claim.columns},
-        "filter": {each.column.name: _condition(each) for each in claim.filter if each.column},
+        "filter": {c.column.name: _flow(condition_as_said(c)) for c in claim.filter if c.column},
         **drawn,
         "release": Flow(table=name, version=1, **counts),
         "count": Flow(counted_as),
@@ -240,27 +246,3 @@ def _flow(written: Mapping[str, object]) -> Flow:
         else:
             said[key] = FlowList(value) if isinstance(value, tuple) else value
     return Flow(said)
-
-
-def _condition(found: Shown) -> Mapping[str, object]:
-    """A condition as a policy says it; several ranges have no words there."""
-    recode, told = found.recode, {"missing": True} if found.missing == KEPT else {}
-    if isinstance(recode, Map):
-        is_listed = recode.other != KEPT
-        keys = [_key(key) for keys, label in recode.groups for key in keys
-                if (label == KEPT) is is_listed]  # fmt: skip
-        if keys:
-            return Flow({"in" if is_listed else "not_in": FlowList(keys), **told})
-        return Flow(missing=is_listed)
-    assert isinstance(recode, Bins)
-    kept = [at for at, label in enumerate(recode.labels) if label == KEPT]
-    if len(kept) == len(recode.labels):
-        return Flow(missing=False)
-    edges = (None, *recode.cuts, None)
-    ends = {"at_least": edges[kept[0]], "below": edges[kept[-1] + 1]}
-    return Flow({**{key: cut for key, cut in ends.items() if cut is not None}, **told})
-
-
-def _key(value: object) -> str:
-    """A value of a column as a policy names it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

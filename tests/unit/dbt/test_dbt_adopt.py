@@ -191,10 +191,10 @@ def test_what_a_text_does_not_say_is_asked_for_in_the_policy_that_it_would_be(tm
 REFUSED = {
     "renamed": (BY_HAND["months"].replace("as visited", "as month"), "write 'as visited'"),
     "join": (
-        f"select r.region, count(distinct p.person_id) as n {FROM} p join"
+        f"select r.region, count(distinct p.person_id) as n {FROM} p right join"
         " {{ ref('regions') }} r"
         f" on p.town = r.town group by 1 having count(distinct p.person_id) >= 20",
-        "a policy of the people's table can: source.join, by the person's column or public: true",
+        "a RIGHT JOIN of dev.main.regions; write JOIN or LEFT JOIN of tables ON columns that are",
     ),
     "others": (BY_HAND["union"].replace("as age", "as age", 1).replace(
         "select null, age, count(distinct person_id) from {{ ref('stg_people') }}",
@@ -216,3 +216,74 @@ def test_what_becomes_no_policy_says_what_to_write(tmp_path, shape):
     sql, said = REFUSED[shape]
     done = run(made(tmp_path, sql), "towns")
     assert done.exit_code == 1 and said in done.output, done.output
+
+
+# What is looked up beside a person's rows
+
+OF_PEOPLE = "count(distinct p.person_id)"
+REGIONS = "{{ ref('regions') }} r on p.town = r.town"
+LOOKED_UP = {
+    "inner": (
+        f"select r.region, {OF_PEOPLE} as n {FROM} p join {REGIONS} group by 1"
+        f" having {OF_PEOPLE} >= 20",
+        "filter:\n  region: {missing: false}\n",
+    ),
+    "left": (
+        f"select r.region, date_trunc('month', p.visited) as visited, {OF_PEOPLE} as n {FROM} p"
+        f" left join {REGIONS} group by 1, 2 having {OF_PEOPLE} >= 20",
+        "visited: {truncate: month}",
+    ),
+    "sets": (
+        f"select r.region, p.age, {OF_PEOPLE} as n {FROM} p left join {REGIONS}"
+        f" group by grouping sets ((r.region), (p.age)) having {OF_PEOPLE} >= 20",
+        "marginals:\n  - [region]\n  - [age]\n",
+    ),
+    "imported": (
+        f"with people as (select * {FROM}), areas as (select * from {{{{ ref('regions') }}}}),"
+        " both as (select people.*, areas.region from people left join areas"
+        f" on people.town = areas.town) select region, {PEOPLE} as n from both group by 1 {WHOM}",
+        "region: keep",
+    ),
+    "sampled": (
+        f"select r.region, count(*) as n {FROM} p left join {REGIONS}"
+        f" where {HASH.replace('person_id', 'p.person_id')} group by 1 having count(*) >= 20",
+        "sample: {rate: 0.1}",
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", LOOKED_UP)
+def test_a_table_that_is_looked_up_is_joined_by_the_policy(tmp_path, shape):
+    sql, said = LOOKED_UP[shape]
+    world = made(tmp_path, sql)
+    done = run(world, "towns")
+    assert done.exit_code == 0, done.output
+    # That it is public is nobody's word but the user's, who is told so.
+    told = done.output.partition("confirm these, for nothing checks them:")[2]
+    assert "dev.main.regions is the same whoever is in dev.main.stg_people" in told
+    assert "public by your word" in told and "has one row for each town" in told
+    text = world.read("models/towns.privacy.yml")
+    source = """source:
+  table: "ref('stg_people')"
+  join:
+    regions: {table: "ref('regions')", "on": town, columns: [region], public: true}
+"""
+    assert source in text
+    assert said in text
+    (world.folder / "models/towns.sql").unlink()
+    world.write("models/regions.sql", "select 'A' as town, 'north' as region")
+    columns = "[{name: town, data_type: varchar}, {name: region, data_type: varchar}]"
+    world.write("models/regions.yml", f"models:\n  - {{name: regions, columns: {columns}}}\n")
+    [release] = world.sync().releases
+    assert release.release == "towns_v1"
+    assert "LEFT JOIN" in world.read("models/towns_v1_draw.sql")
+
+
+def test_a_draft_says_what_to_confirm_too(tmp_path):
+    sql = (
+        f"select r.region, {OF_PEOPLE} as n, sum(p.age) as years {FROM} p join {REGIONS} group by 1"
+    )
+    done = run(made(tmp_path, sql), "towns")
+    assert done.exit_code == 1 and "LEAST" in done.output
+    assert "public: true}" in done.output
+    assert "public by your word" in done.output
