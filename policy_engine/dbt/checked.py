@@ -15,14 +15,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from policy_engine.dbt.manifest import Node
+from policy_engine.dbt.manifest import Node, words_in
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.naming import read_name, shown
 from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.relations import reads_of
 from policy_engine.dbt.release_form import ReleaseForm, release_form
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.texts import secrets_read, text_md5, words_in
+from policy_engine.dbt.texts import secrets_read, text_md5
 from policy_engine.errors import PolicyError, UsageError
 from policy_engine.values import frozen
 

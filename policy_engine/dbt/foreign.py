@@ -12,21 +12,22 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from policy_engine.dbt.handed import Packages, hands_over
-from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, short
+from policy_engine.dbt.lexing import words
+from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, short, words_in
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import (
     code_in,
     code_of,
     is_generic_test,
     on_one_line,
+    puts_together,
     refs_in,
-    words_in,
 )
 from policy_engine.opening import text_in
 from policy_engine.values import frozen
@@ -48,20 +49,16 @@ _RUNS = re.compile(
 )
 """By what a template runs something while it is rendered; ``adapter`` but for what only asks."""
 _OWN_CALL = re.compile(rf"\s*\{{\{{\s*{OURS}\.\w+\((?:[^(){{}}'\"]|'[^']*')*\)\s*\}}\}}\s*")
-_NAMING = frozenset(
-    {
-        "generate_alias_name", "generate_database_name", "generate_latest_version_pointer_alias",
-        "generate_schema_name", "generate_schema_name_for_env",
-    }
-)  # fmt: skip
+_NAMING = words("""
+    generate_alias_name generate_database_name generate_latest_version_pointer_alias
+    generate_schema_name generate_schema_name_for_env
+""")
 """Macros that say where a model stands, which the manifest shows."""
-_ONLY_ASK = frozenset(
-    {
-        "check_schema_exists", "date_spine", "equals", "generate_database_name", "get_binding_char",
-        "get_columns_in_relation", "get_intervals_between", "list_relations_without_caching",
-        "list_schemas", "unique_key_join_on",
-    }
-)  # fmt: skip
+_ONLY_ASK = words("""
+    check_schema_exists date_spine equals generate_database_name get_binding_char
+    get_columns_in_relation get_intervals_between list_relations_without_caching list_schemas
+    unique_key_join_on
+""")
 """Macros of dbt's that run something and give no rows: how relations look, and counts of days."""
 _LOOKED_UP = re.compile(r"get_incremental_\w+_sql|snapshot_\w+_strategy")
 """The macros that dbt calls for a strategy that a config names."""
@@ -155,13 +152,15 @@ def foreign_code(
     is_sensitive: Callable[[str], bool],
     variables: Mapping[str, object],
     before_dbt: frozenset[str],
+    shown: Collection[str],
 ) -> tuple[Code, ...]:
     """Every piece of code that runs beside the models of a project, by kind and name.
 
     ``variables`` are those of the project, with those of its packages under their names. The
-    macros of the packages ``before_dbt`` stand in the place of dbt's own.
+    macros of the packages ``before_dbt`` stand in the place of dbt's own. ``shown`` are the nodes
+    before a way out that hold nothing sensitive, by what was read of them.
     """
-    found = _Foreign(manifest, is_sensitive, variables, before_dbt).found()
+    found = _Foreign(manifest, is_sensitive, variables, before_dbt, shown).found()
     return tuple(sorted(found, key=lambda each: (KINDS.index(each.kind), each.name, each.digest)))
 
 
@@ -171,6 +170,7 @@ class _Foreign:
     is_sensitive: Callable[[str], bool]
     variables: Mapping[str, object]
     before_dbt: frozenset[str]
+    shown: Collection[str]
     _running: dict[str, bool] = field(default_factory=dict)
 
     def found(self) -> Iterator[Code]:
@@ -178,7 +178,7 @@ class _Foreign:
         yield from self._hooks()
         foreign = (m for m in self.manifest.macros.values() if self._is_foreign(m.package))
         first = (macro for macro in foreign if macro.package in self.before_dbt)
-        for macro in (*self._own, *filter(self._stands_in_place, first)):
+        for macro in (*self.manifest.own_macros, *filter(self._stands_in_place, first)):
             yield from self._macro(macro)
         for node in self.manifest.nodes.values():
             if not self._is_foreign(node.package):
@@ -222,39 +222,11 @@ class _Foreign:
 
     # The project's own
 
-    @cached_property
-    def _own(self) -> tuple[Node, ...]:
-        """The project's macros; dbt v2 lists the block of a snapshot as one as well."""
-        own = (m for m in self.manifest.macros.values() if m.package == self.manifest.project)
-        return tuple(macro for macro in own if macro.id.startswith("macro."))
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, Sequence[Node]]:
-        """The project's macros by their names, and by what they are dispatched as."""
-        found: dict[str, list[Node]] = {}
-        for macro in self._own:
-            name = macro.name.lower()
-            for each in {name, name.rpartition("__")[2]}:
-                found.setdefault(each, []).append(macro)
-        return found
-
-    def _behind(self, written: str) -> tuple[Node, ...]:
-        """The project's macros whose names stand in a text, and in theirs."""
-        found: dict[str, Node] = {}
-        ahead = [written]
-        while ahead:
-            for word in sorted(words_in(ahead.pop()) & self._by_name.keys()):
-                for macro in self._by_name[word]:
-                    if macro.id not in found:
-                        found[macro.id] = macro
-                        ahead.append(macro.raw)
-        return tuple(macro for _, macro in sorted(found.items()))
-
     def _code(
         self, kind: str, name: str, file: str, written: str, on: Iterable[str] = (),
         *, in_place: bool = False,
     ) -> Code:  # fmt: skip
-        texts = (written, *(macro.raw for macro in self._behind(written) if macro.raw != written))
+        texts = self.manifest.texts_of(written)
         named = {id_ for each in texts for id_ in refs_in(each, self.manifest)}
         given = tuple(sorted(filter(self.is_sensitive, named.union(on))))
         values = self._values(texts, self.manifest.project)
@@ -302,12 +274,13 @@ class _Foreign:
             yield self._code(TEMPLATE, node.label, file, node.raw, [node.id])
 
     def _asks(self, node: Node) -> bool:
-        """Whether a template runs statements, or lets a package ask sensitive data."""
+        """Whether a template runs statements, lets a package ask sensitive data, or hides names."""
         if is_generic_test(node):
             given = mapping(mapping(node.data, "test_metadata"), "kwargs")
             handed = any(hands_over(each, self._packages_macros) for each in leaves(given))
             return handed or runs_statements(json.dumps(given))
-        if self._has_run(node.raw):
+        texts = self.manifest.texts_of(node.raw) if node.id in self.shown else ()
+        if self._has_run(node.raw) or puts_together(";".join(texts)):
             return True
         is_given = any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
         return is_given and any(map(self._runs, node.uses))
@@ -414,9 +387,7 @@ def _body(sql: str) -> str:
 
 # What a release rests on
 
-_BUILT_IN = frozenset(
-    {"ref", "source", "config", "is_incremental", "should_full_refresh", "return"}
-)
+_BUILT_IN = words("ref source config is_incremental should_full_refresh return")
 _SHIPPED = re.compile(
     r"\{%-?\s*(?P<kind>macro|test)\s+(?P<name>\w+).*?\{%-?\s*end(?P=kind)\s*-?%\}", re.DOTALL
 )

@@ -138,7 +138,10 @@ class Gate:
         codes: tuple[Code, ...] = ()
         if taint:
             first = before_dbt(self.project)
-            codes = foreign_code(self.manifest, taint.__contains__, variables, first)
+            shown = (
+                dict(graph.behind((node.id for node, _ in view.sinks), cuts)).keys() - taint.keys()
+            )
+            codes = foreign_code(self.manifest, taint.__contains__, variables, first, shown)
         codes += tuple(sinks.audiences(view))
         self.findings += sinks.findings(view, self.project)
         self.findings += unreviewed(codes, review, self.project, today)

@@ -11,29 +11,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from policy_engine.dbt.texts import CALLED, REF, SOURCE, STRINGS, code_in, words_in
+from policy_engine.dbt.lexing import words
+from policy_engine.dbt.manifest import words_in
+from policy_engine.dbt.texts import CALLED, REF, SOURCE, STRINGS, code_in
 from policy_engine.values import frozen
 
-_ASKS = frozenset(
-    {
-        "attach", "call", "copy", "create", "delete", "describe", "drop", "exec", "execute",
-        "export", "from", "insert", "into", "join", "lateral", "merge", "pragma", "select", "set",
-        "show", "table", "union", "update", "values", "with",
-    }
-)  # fmt: skip
+_ASKS = words("""
+    attach call copy create delete describe drop exec execute export from insert into join lateral
+    merge pragma select set show table union update values with
+""")
 """The words of a statement that reads something, or does something."""
-_FUNCTIONS = frozenset(
-    {
-        "cast", "coalesce", "count", "current_date", "date", "date_add", "date_trunc", "dateadd",
-        "datediff", "lower", "max", "min", "now", "sum", "timestamp", "to_date", "trim", "upper",
-    }
-)  # fmt: skip
+_FUNCTIONS = words("""
+    cast coalesce count current_date date date_add date_trunc dateadd datediff lower max min now sum
+    timestamp to_date trim upper
+""")
 """Functions that read no table, whatever they are given."""
 _SIGNS = re.compile(r"[\"`\[\]{};]|--|/\*|\|\||(?<!\d)\.|\.(?!\d)")
 """What names in parts, quoted names, comments and texts that are put together have."""
 _PLAIN_CODE = re.compile(r"(?:[\w\s,()\[\]=]|(?<=\w)\.(?=\w)|-(?=\d))*")
 _VARIABLE = re.compile(r"(?<![\w.])([A-Za-z_]\w*)(?!\w|\s*[=(.])")
-_CONSTANTS = frozenset({"true", "false", "none", "this"})
+_CONSTANTS = words("true false none this")
 _DEPTH = 8
 
 
@@ -138,6 +135,6 @@ def _is_plain(
 
 
 def _asks_nothing(text: str, packages: Packages) -> bool:
-    words = words_in(text)
+    said = words_in(text)
     called = {name.lower() for name in re.findall(r"(\w+)\s*\(", text)}
-    return not (words & (_ASKS | packages.sensitive) or called - _FUNCTIONS or _SIGNS.search(text))
+    return not (said & (_ASKS | packages.sensitive) or called - _FUNCTIONS or _SIGNS.search(text))

@@ -11,10 +11,20 @@ from policy_engine.dbt.naming import Name, Part
 
 STRING, QUOTED, WORD = "string", "quoted", "word"
 
-_MYSQL = frozenset({"mariadb", "mysql"})
-_BACKSLASHES = frozenset({"bigquery", "clickhouse", "databricks", "snowflake", "spark"}) | _MYSQL
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text.
+
+    >>> sorted(words("a b"))
+    ['a', 'b']
+    """
+    return frozenset(text.split())
+
+
+_MYSQL = words("mariadb mysql")
+_BACKSLASHES = words("bigquery clickhouse databricks snowflake spark") | _MYSQL
 """Dialects in whose texts a backslash escapes."""
-_DOUBLE_QUOTES = frozenset({"bigquery", "databricks", "spark"}) | _MYSQL
+_DOUBLE_QUOTES = words("bigquery databricks spark") | _MYSQL
 """Dialects in which a text may stand in double quotes."""
 _RUNS = re.compile(r"/\*M?!\d*(.*?)\*/", re.DOTALL)
 
@@ -26,15 +36,6 @@ class Token(NamedTuple):
     text: str
     word: str = ""
     start: int = 0
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text.
-
-    >>> sorted(words("a b"))
-    ['a', 'b']
-    """
-    return frozenset(text.split())
 
 
 def as_it_runs(text: str, dialect: str) -> str:
@@ -200,7 +201,7 @@ def holds_no_data(name: Name, dialect: str) -> bool:
 
 
 # Without what counts rows: pg_class, the last value of a sequence, Snowflake's and MySQL's tables.
-_TABLES_UNCOUNTED = {"bigquery", "duckdb", "postgres", "redshift", "trino", "tsql"}
+_TABLES_UNCOUNTED = words("bigquery duckdb postgres redshift trino tsql")
 _INFORMATION = words("""
     columns schemata views key_column_usage table_constraints referential_constraints
     check_constraints constraint_column_usage constraint_table_usage routines parameters domains

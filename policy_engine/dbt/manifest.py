@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from policy_engine.dbt.lexing import words
 from policy_engine.errors import FileError
 from policy_engine.opening import bytes_in
 from policy_engine.values import frozen
@@ -27,6 +28,7 @@ _SECTIONS = (
     "unit_tests",
 )  # fmt: skip
 _SCHEMA = re.compile(r"/manifest/v(\d+)(?:\.json)?\Z")
+_WORD = re.compile(r"\w+")
 _MAKE_ONE = "make one with 'dbt compile'"
 
 
@@ -151,7 +153,7 @@ _HOOKS = ("pre-hook", "pre_hook", "post-hook", "post_hook", "sql_header")
 _LOADED = ("loaded_at_query", "loaded_at_field", "filter")
 _SELECTS = re.compile(r"\b(?:select|from)\b|\{\{", re.IGNORECASE)
 _NAMED = ("model", "seed", "snapshot", "function")
-_IN_THE_WAREHOUSE = frozenset({"model", "seed", "snapshot", "source", "test", "function"})
+_IN_THE_WAREHOUSE = words("model seed snapshot source test function")
 
 
 @frozen
@@ -228,6 +230,34 @@ class Manifest:
         """What ``source(source, table)`` means."""
         return self._sources.get((source, table))
 
+    @cached_property
+    def own_macros(self) -> tuple[Node, ...]:
+        """The project's macros; dbt v2 lists the block of a snapshot as one as well."""
+        own = (macro for macro in self.macros.values() if macro.package == self.project)
+        return tuple(macro for macro in own if macro.id.startswith("macro."))
+
+    @cached_property
+    def _macros_by_name(self) -> Mapping[str, Sequence[Node]]:
+        """The project's macros by their names, and by what they are dispatched as."""
+        found: dict[str, list[Node]] = {}
+        for macro in self.own_macros:
+            name = macro.name.lower()
+            for each in {name, name.rpartition("__")[2]}:
+                found.setdefault(each, []).append(macro)
+        return found
+
+    def texts_of(self, written: str) -> tuple[str, ...]:
+        """A text, and those of the project's macros whose names stand in it, and in theirs."""
+        found: dict[str, str] = {}
+        ahead = [written]
+        while ahead:
+            for word in sorted(words_in(ahead.pop()) & self._macros_by_name.keys()):
+                for macro in self._macros_by_name[word]:
+                    if macro.id not in found:
+                        found[macro.id] = macro.raw
+                        ahead.append(macro.raw)
+        return (written, *(text for _, text in sorted(found.items()) if text != written))
+
     def is_internal(self, package: str) -> bool:
         """Whether a package is dbt's own: dbt, the adapter's, or one that the adapter rests on.
 
@@ -238,12 +268,9 @@ class Manifest:
         return package == "dbt" or package in {f"dbt_{each}" for each in (self.adapter, *bases)}
 
 
-_ALONE = frozenset(
-    {
-        "athena", "bigquery", "clickhouse", "duckdb", "fabric", "mysql", "postgres", "snowflake",
-        "spark", "sqlite", "trino",
-    }
-)  # fmt: skip
+_ALONE = words("""
+    athena bigquery clickhouse duckdb fabric mysql postgres snowflake spark sqlite trino
+""")
 """Adapters that rest on no other adapter."""
 _BASES = ("fabric", "mysql", "postgres", "spark", "trino")
 """Adapters on which others rest, as redshift does on postgres."""
@@ -365,3 +392,12 @@ def leaves(value: object, *, keys: bool = False) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for each in value:
             yield from leaves(each, keys=keys)
+
+
+def words_in(text: str) -> frozenset[str]:
+    """The words of a text, in lower case.
+
+    >>> sorted(words_in("from Main.people"))
+    ['from', 'main', 'people']
+    """
+    return frozenset(_WORD.findall(text.lower()))

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from policy_engine.dbt.lexing import as_it_runs, holds_no_data
-from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
+from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text, words_in
 from policy_engine.dbt.naming import Name, Names, dialect_of, read_name, shown
 from policy_engine.dbt.project import told_in
 from policy_engine.dbt.relations import Read, Reads, named_in, reads_of
@@ -26,7 +26,6 @@ from policy_engine.dbt.texts import (
     refs_in,
     texts_in,
     with_holes,
-    words_in,
 )
 from policy_engine.dbt.texts import read as read_text
 from policy_engine.opening import text_in
@@ -142,7 +141,7 @@ class NodeReader:
         """What a node reads beside its declared parents."""
         found = NodeReads(node.id, self._allowed(node))
         if node.is_python or node.kind == "unit_test":
-            self._texts(node, found)
+            self._texts(node, found, node.raw)
         if node.is_python:
             return found
         compiled = self.compiled(node)
@@ -157,8 +156,7 @@ class NodeReader:
         elif compiled is None and not is_generic_test(node):
             self._note(reads_of(with_holes(node.raw, _HOLE), self.dialect), found)
             found.unread = "it is not compiled" if has_code(node, conditions=False) else ""
-        is_template = has_code(node) or (compiled is None and not is_generic_test(node))
-        if is_template and self._may_name(node.raw, found.allowed):
+        if has_code(node) or (compiled is None and not is_generic_test(node)):
             self._template(node, found, words_in(compiled or ""))
         return found
 
@@ -192,20 +190,23 @@ class NodeReader:
         return frozenset(found)
 
     def _template(self, node: Node, found: NodeReads, known: frozenset[str]) -> None:
-        """What a template says in any of its branches; ``known`` are the words that were read."""
-        for parent in refs_in(node.raw, self.manifest):
+        """What a template and its macros say in any branch; ``known`` are words that were read."""
+        raw = ";".join(self.manifest.texts_of(node.raw))
+        if not self._may_name(raw, found.allowed):
+            return
+        for parent in refs_in(raw, self.manifest):
             found.edge(parent, BRANCH)
-        reads = reads_of(with_holes(node.raw, _HOLE), self.dialect, every=True)
+        reads = reads_of(with_holes(raw, _HOLE), self.dialect, every=True)
         names = tuple(
             read
             for read in reads.names
             if len(read.name) > 1 or (read.sure and read.name[0].text.lower() not in known)
         )
         self._note(Reads(names, reads.calls), found, counts=False)
-        self._texts(node, found)
+        self._texts(node, found, raw)
 
-    def _texts(self, node: Node, found: NodeReads) -> None:
-        names = {Read(name, False): None for text in texts_in(node) for name in named_in(text)}
+    def _texts(self, node: Node, found: NodeReads, raw: str) -> None:
+        names = {Read(n, False): None for said in texts_in(node, raw) for n in named_in(said)}
         self._note(Reads(tuple(names)), found, how=QUERY, counts=False)
 
     # Names

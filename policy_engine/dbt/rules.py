@@ -148,7 +148,8 @@ RULES = {
     "G14": GateRule(
         "Code that runs beside the models was read by somebody.",
         "Packages, hooks, operations, materializations, Python models and what runs statements may"
-        " copy, export, grant, log or drop. No graph shows it, so a person reads it, once.",
+        " copy, export, grant, log or drop; a template may put together the name of a table that"
+        " only another target reads. No graph shows it, so a person reads it, once.",
         "Read it; 'policy-engine dbt review' shows it and writes who read it into"
         " privacy-review.yml.",
     ),

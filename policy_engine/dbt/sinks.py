@@ -10,13 +10,22 @@ from functools import cached_property
 
 from policy_engine.dbt.checked import CheckedRelease
 from policy_engine.dbt.foreign import AUDIENCE, Code, is_own_call
-from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence, short, text
+from policy_engine.dbt.lexing import words
+from policy_engine.dbt.manifest import (
+    Manifest,
+    Node,
+    leaves,
+    mapping,
+    sequence,
+    short,
+    text,
+    words_in,
+)
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.project import DbtProject, last_run
 from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint, way_to
-from policy_engine.dbt.texts import words_in
 from policy_engine.values import frozen
 
 _NAMED = 5
@@ -206,7 +215,7 @@ def _shown(view: View) -> Iterator[GateFinding]:
         yield view.found(code, node, f"{said}{more}", *to, path=view.way(node.id))
 
 
-_READ = frozenset({"G02", "G03", "G15"})
+_READ = words("G02 G03 G15")
 """The ways out by which a relation is read where it is, so that the warehouse masks its columns."""
 
 
@@ -357,16 +366,14 @@ def _beside(manifest: Manifest) -> Iterator[tuple[Node, str]]:
 
 _PLAIN = re.compile(r"[\w $.@:%-]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|'[^']*'")
 _PRIVILEGE = re.compile(r"[\w ./+]+")
-_QUOTING = frozenset({"bigquery", "databricks", "spark"})
+_QUOTING = words("bigquery databricks spark")
 """Dialects in which dbt quotes a grantee: there its words are one name."""
-_EVERYBODY = frozenset(
-    {
-        "public", "everyone", "everybody", "allusers", "allauthenticatedusers", "account users",
-        "all users", "specialgroup:allusers", "specialgroup:allauthenticatedusers", "%", "@%",
-    }
-)  # fmt: skip
+_EVERYBODY = words("""
+    public everyone everybody allusers allauthenticatedusers specialgroup:allusers
+    specialgroup:allauthenticatedusers % @%
+""") | {"account users", "all users"}
 """Grantees that are everybody, or everybody who has an account."""
-_OWN = {"databricks": frozenset({"users"}), "clickhouse": frozenset({"all"})}
+_OWN = {"databricks": {"users"}, "clickhouse": {"all"}}
 
 
 def _grants_of(node: Node) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from policy_engine.dbt.lexing import READERS
+from policy_engine.dbt.lexing import READERS, words
 from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence
 from policy_engine.dbt.naming import read_name
 from policy_engine.opening import text_in
@@ -113,6 +113,7 @@ _CONDITION = re.compile(
 _JINJA = re.compile(r"\{[{%#]")
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_ELSE = re.compile(r"\{%-?\s*el(?:se|if)\b.*?%\}", re.DOTALL)
 _VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _CODE = re.compile(r"\{[{%](?P<code>.*?)[%}]\}", re.DOTALL)
 STRINGS = re.compile(_STRING, re.DOTALL)
@@ -121,21 +122,11 @@ CALLED = re.compile(
 )
 """What a template calls by a name, as ``code_in`` shows it."""
 _PYTHON = re.compile(r"'{3}.*?'{3}|\"{3}.*?\"{3}|" + _STRING, re.DOTALL)
-_WORD = re.compile(r"\w+")
 REF = re.compile(
     r"\bref\s*\(\s*['\"](?P<one>[^'\"]+)['\"]\s*(?:,\s*['\"](?P<two>[^'\"]+)['\"]\s*)?"
     r"(?:,\s*(?:v|version)\s*=\s*['\"]?(?P<version>\w+)['\"]?\s*)?\)"
 )
 SOURCE = re.compile(r"\bsource\s*\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)")
-
-
-def words_in(text: str) -> frozenset[str]:
-    """The words of a text, in lower case.
-
-    >>> sorted(words_in("from Main.people"))
-    ['from', 'main', 'people']
-    """
-    return frozenset(_WORD.findall(text.lower()))
 
 
 def is_generic_test(node: Node) -> bool:
@@ -168,10 +159,12 @@ def refs_in(raw: str, manifest: Manifest) -> Iterator[str]:
 def with_holes(raw: str, hole: str) -> str:
     """What stands outside the braces of a template, every branch of it, with holes for values.
 
-    >>> with_holes("{% if x %}from a{% endif %} {{ b }}.c", "hole").split()
-    ['from', 'a', 'hole.c']
+    What stands behind ``else`` may be another relation, and no alias.
+
+    >>> with_holes("from {% if x %}a{% else %}b{% endif %} {{ b }}.c", "hole")
+    'from  a , b  hole.c'
     """
-    return _VALUE.sub(hole, _STATEMENT.sub(" ", _CONFIG.sub("", raw)))
+    return _VALUE.sub(hole, _STATEMENT.sub(" ", _ELSE.sub(" , ", _CONFIG.sub("", raw))))
 
 
 def code_of(raw: str) -> str:
@@ -195,7 +188,7 @@ def code_in(raw: str) -> str:
     return "\n".join(lines)
 
 
-def texts_in(node: Node) -> Iterator[str]:
+def texts_in(node: Node, raw: str) -> Iterator[str]:
     """The texts that the code of a template names, or that of a Python model; with its settings.
 
     Those of a unit test are what it has in the place of macros and variables.
@@ -203,22 +196,64 @@ def texts_in(node: Node) -> Iterator[str]:
     yield from leaves([value for key, value in node.config.items() if key not in _READ_ELSEWHERE])
     yield from leaves(node.data.get("overrides"))
     if node.is_python:
-        yield from (each[0].strip("'\"") for each in _PYTHON.finditer(node.raw))
+        yield from (each[0].strip("'\"") for each in _PYTHON.finditer(raw))
         return
-    for found in _CODE.finditer(_PLAIN.sub(" ", node.raw)):
+    for found in _CODE.finditer(_PLAIN.sub(" ", raw)):
         yield from (each[0][1:-1] for each in STRINGS.finditer(found["code"]))
+
+
+_DECIDED_LATER = re.compile(
+    r"""\b(?:adapter\s*\.\s*(?:check|get|list)\w*|dbt_metadata_envs|dbt_version|env_var|flags|graph
+    |invocation_args_dict|invocation_id|load_relation|run_started_at|selected_resources
+    |should_full_refresh|target|thread_id)\b|^(?!(?:el)?if\b).*\b(?:execute|is_incremental)\b""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""What another run may have another value of."""
+_MADE = r"""(?:~|[+%](?!\s*\d)|\[\s*(?:-?\w+\s*)?:|\bfrom(?:json|yaml)\b
+    |\b(?:ref|source)\b(?!\s*=[^=])
+    |\|\s*(?!(?:abs|as_bool|as_native|as_number|as_text|count|d|default|dictsort|first|float|int
+        |items|last|length|list|lower|max|min|reject|rejectattr|round|select|selectattr|sort|string
+        |sum|tojson|trim|unique|upper)\b)\w
+    |\.\s*(?:capitalize|casefold|center|decode|encode|expandtabs|format|format_map|join|ljust|lstrip
+        |partition|removeprefix|removesuffix|replace|rjust|rpartition|rsplit|rstrip|split|splitlines
+        |strip|sub|swapcase|title|translate|zfill)\s*\()"""
+"""What makes a text of others in a template's code, or a ref of no plain text."""
+_MADE_IN_A_BRANCH = re.compile(
+    rf"""^(?:el)?if\b.*\b(?:execute|is_incremental|modules|var)\b.*\n
+    (?:if\b.*\n(?:(?!endif$).*\n)*endif\n|(?!endif$).*\n)*?.*{_MADE}""",
+    re.MULTILINE | re.VERBOSE,
+)
+_GLUED = re.compile(
+    r"""\\[\dNUux]|\{%-?\s*(?:set|for)\s+(\w+)\s*(?:=|in\b)\s*['"({[].*\b(?:from|join)\s+[\w."`]*\{\{-?\s*\1\b
+    |\b(?:from|join)\s+(?:[^\s{}()]|\{[{%][^{}]*[%}]\})*?
+    (?:\w\{\{|\}\}\w|\w(?:\{%(?!-?\s*el)[^{}]*%\})+\w|\{\{-?\s*(?:env_var\b[^{}]*|['"({[].*?)\}\})
+    (?!(?:[^\s{}()]|\{\{[^{}]*\}\})*\.)""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+"""The name of a relation that a text, or the environment, gives whole or in part."""
+
+
+def puts_together(raw: str) -> bool:
+    """Whether a template makes up what no reader finds, and another run may take another way.
+
+    >>> puts_together("{% if target.name == 'x' %}select * from {{ 'a' ~ 'b' }}{% endif %}")
+    True
+    >>> puts_together("{% if target.name == 'x' %}select * from {{ ref('a') }}{% endif %}")
+    False
+    """
+    code = STRINGS.sub("''", SOURCE.sub("this", REF.sub("this", code_in(raw))))
+    is_made = re.search(_MADE, code, re.VERBOSE) or _GLUED.search(raw)
+    is_later = is_made and _DECIDED_LATER.search(code)
+    return (is_later or _MADE_IN_A_BRANCH.search(code)) is not None
 
 
 # What settings read: dbt writes many of them into SQL as they stand.
 
-_NO_SQL = frozenset(
-    {
-        "alias", "contract", "database", "description", "docs", "enabled", "full_refresh",
-        "grants", "group", "materialized", "meta", "packages", "persist_docs", "post-hook",
-        "post_hook", "pre-hook", "pre_hook", "query_comment", "quoting", "schema", "severity",
-        "sql_header", "static_analysis", "store_failures", "store_failures_as", "tags",
-    }
-)  # fmt: skip
+_NO_SQL = words("""
+    alias contract database description docs enabled full_refresh grants group materialized meta
+    packages persist_docs post-hook post_hook pre-hook pre_hook query_comment quoting schema
+    severity sql_header static_analysis store_failures store_failures_as tags
+""")
 """Settings that are no SQL, or that are read elsewhere."""
 _READ_ELSEWHERE = _NO_SQL - {"meta"}
 _QUERY = re.compile(

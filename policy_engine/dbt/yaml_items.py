@@ -20,15 +20,14 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from policy_engine.dbt.lexing import words
 from policy_engine.values import frozen
 
 _KEY = re.compile(r"[\"']?([A-Za-z_][\w-]*)[\"']?\s*:(?=\s|$)\s*(.*)")
 _NAME = re.compile(r"[\"']?name[\"']?\s*:\s+(.*\S)\s*")
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*(?=\s*(?:#.*)?$)", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z_][\w./()-]*(?: [\w./()-]+)*", re.ASCII)
-_WORDS = frozenset(
-    ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf"]
-)
+_WORDS = words("y n yes no on off true false null none nan inf")
 
 
 @frozen

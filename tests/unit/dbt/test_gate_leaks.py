@@ -1104,6 +1104,105 @@ def test_a_word_of_a_template_that_is_no_name_stops_nothing(raw: str) -> None:
     assert project.codes() == []
 
 
+MACROS = {
+    "hidden": "select * from raw.people",
+    "reffed": "{{ ref('people') }}",
+    "outer": "{{ hidden() }}",
+    "snowflake__shaped": "select * from raw.people",
+    "shaped": "{{ return(adapter.dispatch('shaped')()) }}",
+    "branching": "{% if target.name == 'prod' %}select * from raw.people{% endif %}",
+    "picked(t)": "select * from {{ ref(t) }}",
+    "made_up": "{% set a = 'peo' %}{{ return('raw.' ~ a ~ 'ple') }}",
+    "rounded(c)": "round({{ c }}, 2)",
+}
+
+
+def elsewhere(raw: str, read: str = "") -> Project:
+    """A public model that reads nothing sensitive where it was compiled."""
+    project = shop().seed("days")
+    for name, text in MACROS.items():
+        head = name if "(" in name else f"{name}()"
+        project.macro(name.partition("(")[0], f"{{% macro {head} %}}{text}{{% endmacro %}}")
+    compiled = f"select 1 as one{read}"
+    return project.model("dim", compiled, compiled=compiled, raw_code=raw, access="public")
+
+
+def in_prod(taken: str) -> str:
+    return f"{{% if target.name == 'prod' %}}{taken}{{% else %}}select 1 as one{{% endif %}}"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "{% if env_var('X', '') == 'y' %}{{ hidden() }}{% endif %}",
+        in_prod("{{ outer() }}"),
+        in_prod("select * from {{ reffed() }}"),
+        "{{ shaped() }}",
+        "select 1 as one {{ branching() }}",
+        "select * from {% if target.name == 'dev' %}days{% else %}people{% endif %}",
+        "select * from main.{% if target.name == 'dev' %}days{% else %}people{% endif %}",
+    ],
+)
+def test_a_macro_is_read_in_every_branch(raw: str) -> None:
+    assert "G02" in elsewhere(raw).codes()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        in_prod("select * from {{ 'raw' ~ '.peo' ~ 'ple' }}"),
+        in_prod("select * from {{ 'raw.peo' + 'ple' }}"),
+        in_prod("select * from {{ ['raw', 'people'] | join('.') }}"),
+        in_prod("select * from {{ 'raw.%s' % 'people' }}"),
+        in_prod("select * from {{ '.'.join(['raw', 'people']) }}"),
+        in_prod("select * from {{ 'elpoep.war'[::-1] }}"),
+        in_prod("select * from {{ 'raw.p\\x65ople' }}"),
+        in_prod("select * from raw.peo{{ 'ple' }}"),
+        in_prod("select * from raw.peo{% if 1 %}ple{% endif %}"),
+        in_prod("select * from {{ source('raw', 'peo' ~ 'ple') }}"),
+        in_prod("{% set t = 'people' %}select * from {{ t }}"),
+        in_prod("{% set t = 'people' %}select * from {{ ref(t) }}"),
+        in_prod("{% set r = ref %}select * from {{ r('people') }}"),
+        in_prod("{{ picked('people') }}"),
+        "{% set t = 'raw.peo' ~ 'ple' %}" + in_prod("select * from {{ t }}"),
+        "{% set p = target.name == 'x' %}{% if p %}select * from {{ made_up() }}{% endif %}",
+        "select * from main.{{ {'dev': 'days', 'prod': 'people'}[target.name] }}",
+        "select * from {{ 'main.days' if flags.FULL_REFRESH else 'raw.peo' ~ 'ple' }}",
+        "select * from {{ env_var('TABLE', 'main.days') }}",
+        "{% if run_started_at.hour > 3 %}select * from {{ made_up() }}{% endif %}",
+        "{% if var('x', false) %}select * from {{ 'raw.peo' ~ 'ple' }}{% endif %}",
+        "{% if is_incremental() %}{% if a %}b{% endif %}from {{ 'raw.peo' ~ 'ple' }}{% endif %}",
+    ],
+)
+def test_a_name_that_is_put_together_for_another_run_is_reviewed(raw: str) -> None:
+    assert elsewhere(raw).codes() == ["G14"]
+    assert elsewhere(raw).reviewed().findings == ()
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "select * from {{ ref('days') }} {% if target.name == 'dev' %}limit 100{% endif %}",
+        "select * from {{ ref('days') }} {% if is_incremental() %}where day > (select max(day)"
+        " from {{ this }}){% endif %}",
+        in_prod("select {{ dbt.date_trunc('day', 'd') }} from {{ ref('days') }}"),
+        in_prod("select {{ dbt_utils.generate_surrogate_key(['a', 'b']) }} from {{ ref('days') }}"),
+        in_prod("select {{ rounded('x') }} from {{ ref('days') }}"),
+        "select {% for c in ['a', 'b'] %}{{ c }} as {{ c }}_n{% if not loop.last %},{% endif %}"
+        "{% endfor %} from {{ ref('days') }} {% if target.name == 'dev' %}limit 1{% endif %}",
+        "{% set src = ref('days') %}select * from {{ src }} {% if env_var('X', '') == 'y' %}"
+        "where a > 1{% endif %}",
+        "select {{ 'a' ~ '_b' }} from {{ ref('days') }} {% if is_incremental() %}where c{% endif %}"
+        " group by 1",
+        "{{ dbt_utils.date_spine(datepart='day', start_date=\"'\" + var('start') + \"'\") }}",
+        "select * from {{ ref('days') }} d {% if var('j', false) %}left join {{ ref('days') }} e"
+        " using (a){% else %}left join {{ ref('days') }} f using (a){% endif %} where d.a > 1",
+    ],
+)
+def test_a_branch_that_hides_no_name_stops_nothing(raw: str) -> None:
+    assert elsewhere(raw, ' from "dev"."main"."days"').codes() == []
+
+
 PRIVATE = "dbt:\n  private: {schemas: [Staging, dev.vault], roles: [Engineers]}\n"
 GRANTED = {"grants": {"select": ["engineers"]}}
 OUTSIDE: dict[str, tuple[Make, Make]] = {
