@@ -67,6 +67,13 @@ class JoinEdge:
             return None
         return JoinEdge(source, self.to, turned, is_inner=True, rest=self.rest, using=self.using)
 
+    def is_by(self, people: set[tuple[int, str]]) -> bool:
+        """Whether it is by a column of ``people``, or nobody knows what tells people apart."""
+        sides = ((self.to, 0), (self.joined, 1))
+        return not people or any(
+            (at, fold(pair[side])) in people for pair in self.on for at, side in sides
+        )
+
 
 @frozen
 class LookedUp:
@@ -175,8 +182,8 @@ def source_of(items: list[JoinItem], edges: list[JoinEdge], people: set[tuple[in
         raise NotUnderstood(_why_none(items, edges, min(place for place, _ in people or {(0, "")})))
     first = of_people[0]
     for edge in filter(None, (each.between(first) for each in edges)):
-        if people and not any((first, fold(own)) in named for own, _ in edge.on):
-            continue  # it has whom it has, and each row looks one up
+        if not edge.is_by(named):
+            continue  # each row looks one up, whoever it is of
         is_one, is_other_one = (
             any(_is_own_key(pair[side], items[at]) for pair in edge.on)
             for side, at in ((0, first), (1, edge.joined))

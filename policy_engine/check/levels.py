@@ -273,10 +273,17 @@ class Query:
     ) -> tuple[exp.Select, Level]:
         query, edges = query.copy(), edges_of(joins, items)
         bare = frozenset(name for each in edges for name in each.using)
-        source = source_of(items, edges, _with_people(query, items, bare))
+        people = _with_people(query, items, bare)
+        source = source_of(items, edges, people)
         turned = [edge for each in edges if (edge := each.between(source)) is not None]
-        same = {(each.joined, fold(other)): own for each in turned if each.is_inner
-                for own, other in each.on}  # fmt: skip
+        known = {fold(name) for name in self.columns_of(items[source].parts)}
+        # What is equal to the source's column is that, if it tells people apart or has its name.
+        same = {
+            (each.joined, fold(other)): own
+            for each in turned if each.is_inner
+            for own, other in each.on
+            if fold(other) in {fold(own), *known} or each.is_by(people)
+        }  # fmt: skip
         names = ColumnNames(items, source, same, bare)
         for each in turned:
             for node in each.rest:

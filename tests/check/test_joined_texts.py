@@ -52,6 +52,8 @@ SOUND = {
     f" where {HASH} group by all {MANY}",
     "key of it": "select w.ward, count(*) as n from visits v join wards w on v.ward = w.ward"
     f" where {HASH} and w.region <> 'west' group by w.ward {MANY}",
+    "another key of it": "select w.id, count(*) as n from visits v join wards w on"
+    f" v.site_id = w.id where {HASH} group by w.id {MANY}",
     "condition": "select w.region, count(*) as n from visits v join wards w on v.ward = w.ward"
     f" and v.age >= 18 where {HASH} group by 1 {MANY}",
     "two columns": "select w.region, count(*) as n from visits v left join wards w on"
