@@ -121,7 +121,7 @@ def lines(claim: Claim, engine: str) -> Iterator[str]:
     yield f"  source   {source_of(claim)}"
     for each in claim.joins:
         on = " and ".join(f"{own.name} = {key.name}" for own, key in each.on)
-        whose = "public" if each.is_public else f"of the same {unit_of(claim)}"
+        whose = "assumed public" if each.is_public else f"of the same {unit_of(claim)}"
         read = ", ".join(column.name for column in each.columns)
         yield f"  joined   {each.source.name} by {on}, {whose}: {read}"
     yield f"  unit     {unit_of(claim)}"

@@ -305,7 +305,8 @@ class Query:
             asked = next(iter(keys if each.is_inner else ()), "")
             stands_for = "" if asked or not each.is_inner else next(iter(found), "")
             if each.is_inner and not (asked or stands_for):
-                told = "which only drops rows, by a key of the same name as the source's"
+                told = f"of which no column is read, and {on[0][1]} is called like one of"
+                told += f" {'.'.join(own.parts)}; show a column of it, or leave the join out"
                 raise NotUnderstood(f"a join of {'.'.join(item.parts)}, {told}")
             if each.is_inner:
                 found = list(dict.fromkeys((*found, asked or stands_for)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -13,9 +14,13 @@ from policy_engine.check.ddl import parse_schema
 from policy_engine.check.guess import guessed
 from policy_engine.check.known import Known
 from policy_engine.check.schema import Schema
+from policy_engine.compile.compiler import compiled
+from policy_engine.compile.joining import with_beside
+from policy_engine.dialects import dialect_named
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import Column, Relation
 from policy_engine.kernel.types import Type
+from policy_engine.policy.loading import load_policy_text
 
 TABLES = """
 CREATE TABLE visits (person_id BIGINT, ward VARCHAR, site_id INTEGER, day DATE, age INTEGER);
@@ -188,7 +193,8 @@ UNSOUND = {
     "left with more": (FROM.format("left join wards w on v.ward = w.ward and w.id > 1"),
                        "by more than equal columns"),
     "drops only": (f"select v.age, count(*) as n from visits v join wards w on v.ward = w.ward"
-                   f" where {HASH} group by 1 {MANY}", "which only drops rows"),
+                   f" where {HASH} group by 1 {MANY}",
+                   "of which no column is read, and ward is called like one of visits"),
     "many for one": (
         "select v.ward, count(*) as n from persons p left join visits v on"
         f" p.person_id = v.person_id where {HASH.replace('v.', 'p.')} group by 1 {MANY}",
@@ -275,6 +281,45 @@ def test_every_engine_that_joins_is_answered(engine):
 def test_an_engine_whose_joins_were_not_measured_refuses():
     text = SOUND["inner"].replace(HASH, "to_hex(sha256(cast(v.person_id as varbinary))) < '2'")
     assert "how it joins was not measured" in str(answer(text, "trino", Schema()).findings)
+
+
+POLICY = """
+version: 1
+name: sexes
+source:
+  table: visits
+  join:
+    persons: {table: persons, on: person_id, columns: [sex]}
+    wards: {table: wards, on: {site_id: id}, columns: [region], public: true}
+privacy_unit: {column: person_id, rows: {first_by: [day desc]}}
+recode: {sex: keep, region: keep}
+sample: {rate: 0.1}
+k: 20
+guarantee: {epsilon: 1.0, delta: 1.0e-4}
+release: {table: sexes}
+"""
+
+
+@pytest.mark.parametrize("schema", [Schema(), KNOWN])
+@pytest.mark.parametrize("engine", ["duckdb", "postgres"])
+def test_what_a_policy_with_joins_prints_is_its_release(engine, schema):
+    policy = load_policy_text(POLICY, Path("sexes.yaml"), Path())
+    known = Known(parse_schema(TABLES, engine), engine)
+    home = {"duckdb": "main", "postgres": "public"}[engine]
+    tables = [known.table((home, name)) for name in ("visits", "persons", "wards")]
+    table = with_beside(policy.source, tables[0], tables[1:])
+    claim, text = compiled(policy, table, dialect_named(engine))
+    schema = parse_schema(TABLES, engine) if schema.known else schema
+    found = answer(text, engine, schema, policy)
+    assert found.findings == ()
+    assert [each.source for each in found.claim.joins] == [each.source for each in claim.joins]
+    assert any("wards is the same whoever is in" in told for told in found.assumptions)
+    for less in (text.replace(" DESC", ""), text.replace("rank = 1", "rank = 2")):
+        other = answer(less, engine, schema, policy)
+        assert less != text and other.findings != ()
+    without = load_policy_text(POLICY.replace("first_by: [day desc]", "first_by: [day]"),
+                               Path("sexes.yaml"), Path())  # fmt: skip
+    assert answer(text, engine, schema, without).findings != ()
 
 
 # What is certified is the print, and nothing near it
