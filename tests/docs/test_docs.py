@@ -149,10 +149,11 @@ def test_the_readmes_line_in_a_comment_works_where_it_is_uncommented(
     [block] = [b for b in pages.blocks(README) if b.language == "yaml"]
     with_measure = block.text.replace("# measures:", "measures:")
     assert with_measure != block.text
-    visits = ROOT / "policies/hospital_visits/data/visits.parquet"
-    (tmp_path / "data").mkdir()
-    shutil.copy(visits, tmp_path / "data/visits.parquet")
-    policy = load_policy_text(with_measure, tmp_path / "policy.yaml", tmp_path)
+    visits, folder = "hospital_visits/data/visits.parquet", tmp_path / "hospital_groups"
+    folder.mkdir()
+    (tmp_path / visits).parent.mkdir(parents=True)
+    shutil.copy(ROOT / "policies" / visits, tmp_path / visits)
+    policy = load_policy_text(with_measure, folder / "policy.yaml", folder)
     assert seldom_meant(policy, preview(policy).certificate) == ()
     found = pq.read_table(release(policy).release)
     assert found.column_names == ["department", "visit_date", "n", "nights"]

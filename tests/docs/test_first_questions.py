@@ -85,7 +85,7 @@ QUESTIONS = [
      "What is noticed, and what is not", "the draw is charged"),
     ("reviewer", "We published a wrong number: does the budget come back?", ASKED,
      "We published a wrong number. What now?", "gets nothing back"),
-    ("reviewer", "What is δ, in words?", ASKED, "And δ?", "It pays for two things"),
+    ("reviewer", "What is δ, in words?", ASKED, "And δ?", "It is needed because"),
 ]  # fmt: skip
 
 
