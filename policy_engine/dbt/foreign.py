@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -76,7 +76,8 @@ class Code:
 
     ``given`` are the ids of the sensitive nodes that it is given, those that it stands on as well;
     ``values`` the variables that it reads, as YAML; ``texts`` all else that the digest is of.
-    ``in_place`` says that it stands in the place of a macro of dbt's.
+    ``in_place`` says that it stands in the place of a macro of dbt's, ``is_made_up`` that another
+    run may read another name in it.
     """
 
     kind: str
@@ -86,6 +87,7 @@ class Code:
     given: tuple[str, ...] = ()
     in_place: bool = False
     values: tuple[str, ...] = ()
+    is_made_up: bool = False
 
     @property
     def label(self) -> str:
@@ -270,17 +272,20 @@ class _Foreign:
                 yield self._code(OPERATION, node.name, file, node.raw)
         elif node.is_python:
             yield self._code(PYTHON, node.label, file, node.raw, [node.id])
-        elif node.kind in _RENDERED and self._asks(node):
-            yield self._code(TEMPLATE, node.label, file, node.raw, [node.id])
+        elif node.kind in _RENDERED:
+            texts = self.manifest.texts_of(node.raw) if node.id in self.shown else ()
+            is_made_up = puts_together(";".join(texts))
+            if is_made_up or self._asks(node):
+                code = self._code(TEMPLATE, node.label, file, node.raw, [node.id])
+                yield replace(code, is_made_up=is_made_up)
 
     def _asks(self, node: Node) -> bool:
-        """Whether a template runs statements, lets a package ask sensitive data, or hides names."""
+        """Whether a template runs statements, or lets a package ask sensitive data."""
         if is_generic_test(node):
             given = mapping(mapping(node.data, "test_metadata"), "kwargs")
             handed = any(hands_over(each, self._packages_macros) for each in leaves(given))
             return handed or runs_statements(json.dumps(given))
-        texts = self.manifest.texts_of(node.raw) if node.id in self.shown else ()
-        if self._has_run(node.raw) or puts_together(";".join(texts)):
+        if self._has_run(node.raw):
             return True
         is_given = any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
         return is_given and any(map(self._runs, node.uses))
