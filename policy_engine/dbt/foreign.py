@@ -274,7 +274,7 @@ class _Foreign:
             yield self._code(PYTHON, node.label, file, node.raw, [node.id])
         elif node.kind in _RENDERED:
             texts = self.manifest.texts_of(node.raw) if node.id in self.shown else ()
-            is_made_up = puts_together(";".join(texts))
+            is_made_up = puts_together(";".join(texts[::-1]))
             if is_made_up or self._asks(node):
                 code = self._code(TEMPLATE, node.label, file, node.raw, [node.id])
                 yield replace(code, is_made_up=is_made_up)

@@ -219,10 +219,13 @@ _MADE = r"""(?:~|[+%](?!\s*\d)|\[\s*(?:-?\w+\s*)?:|\bfrom(?:json|yaml)\b
         |strip|sub|swapcase|title|translate|zfill)\s*\()"""
 """What makes a text of others in a template's code, or a ref of no plain text."""
 _MADE_IN_A_BRANCH = re.compile(
-    rf"""^(?:el)?if\b.*\b(?:execute|is_incremental|modules|var)\b.*\n
-    (?:if\b.*\n(?:(?!endif$).*\n)*endif\n|(?!endif$).*\n)*?.*{_MADE}""",
+    rf"""^(?:(?:set\ (\w+)\ ?=|macro\ (\w+)\b.*\n(?:(?!endmacro$).*\n)*?).*{_MADE}(?s:.*?)^)?
+    (?:el)?if\b.*\b(?:execute|is_incremental|modules|var)\b.*\n
+    (?:if\b.*\n(?:(?!endif$).*\n)*endif\n|(?!endif$).*\n)*?
+    .*(?(1)\b\1\b|(?(2)\b\2\b|{_MADE}))""",
     re.MULTILINE | re.VERBOSE,
 )
+"""The same in a branch that a variable or the warehouse decides, or by a name that has it."""
 _GLUED = re.compile(
     r"""\\[\dNUux]|\{%-?\s*(?:set|for)\s+(\w+)\s*(?:=|in\b)\s*['"({[].*\b(?:from|join)\s+[\w."`]*\{\{-?\s*\1\b
     |\b(?:from|join)\s+(?:[^\s{}()]|\{[{%][^{}]*[%}]\})*?

@@ -1171,6 +1171,8 @@ def test_a_macro_is_read_in_every_branch(raw: str) -> None:
         "select * from {{ env_var('TABLE', 'main.days') }}",
         "{% if run_started_at.hour > 3 %}select * from {{ made_up() }}{% endif %}",
         "{% if var('x', false) %}select * from {{ 'raw.peo' ~ 'ple' }}{% endif %}",
+        "{% set t = 'raw.peo' ~ 'ple' %}{% if is_incremental() %}select * from {{ t }}{% endif %}",
+        "{% if is_incremental() %}select * from {{ made_up() }}{% endif %}",
         "{% if is_incremental() %}{% if a %}b{% endif %}from {{ 'raw.peo' ~ 'ple' }}{% endif %}",
     ],
 )
