@@ -143,7 +143,8 @@ def limit(
     text = f"{account}: the limit is now {wanted}"
     numbers_now = (wanted.epsilon, wanted.delta)
     # Of what was charged under others, or in windows that are one now, more is told by now.
-    told = promises(recorded) if {*recorded.promised(wanted)} - {numbers_now} else ()
+    is_more = {*recorded.promised(wanted)} - {numbers_now} or wanted.each is None
+    told = promises(recorded) if is_more else ()
     lines = [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"]
     confirm(document, [*lines, *(f"  {sentence}" for sentence in told)])
     if stated is not None and wanted.is_above(stated):

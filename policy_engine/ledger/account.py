@@ -33,13 +33,20 @@ from policy_engine.errors import (
     PolicyError,
     UsageError,
 )
-from policy_engine.ledger.asked import Asked, read_amount, read_count
+from policy_engine.ledger.asked import Asked, read_amount, read_count, read_text
 from policy_engine.ledger.chain import Record, canonical
 from policy_engine.ledger.entry import Charge, Entry, check_amount
 from policy_engine.ledger.planned import Planned
 from policy_engine.ledger.pricing import Price, Spent, fits, price
 from policy_engine.ledger.remaining import Remaining, remaining
-from policy_engine.ledger.window_states import Amounts, Filter, Window, promise_of
+from policy_engine.ledger.window_states import (
+    NOTHING,
+    Amounts,
+    Filter,
+    Window,
+    amounts_of,
+    promise_of,
+)
 from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.timing import PlannedPolicy
 from policy_engine.values import frozen
@@ -163,7 +170,8 @@ class Account:
     ``charges`` is how many releases are charged to it, ``review`` the number of the record that
     says which approvals it requires; 0 for none. ``spent`` is all that was ever charged, where the
     plan of a window is one event. ``windows`` are those in which anything counts, by their names.
-    ``limits`` are those that held for ever before the present one, or what windows amounted to.
+    ``limits`` are those that held for ever before the present one, each once, and ``before`` is
+    what was promised before any of them. What counts in windows before ``since`` counts in that.
     ``is_stopped``: the project file allows what the ledger does not, and until one of both is
     changed nothing is paid.
     """
@@ -176,6 +184,8 @@ class Account:
     review: int = 0
     windows: tuple[Window, ...] = ()
     limits: tuple[Amounts, ...] = ()
+    before: Amounts = NOTHING
+    since: str = ""
     is_stopped: bool = field(default=False, compare=False)
 
     @property
@@ -189,17 +199,31 @@ class Account:
 
         Where the limit is for ever all that was charged counts in the only one.
         """
+        name = self.counted_in(name)
         for each in self.windows:
             if each.name == name:
                 return each
         if name == FOR_EVER and self.spent is not None:
-            return self._all_in(name)
+            before, limits = (self.before, self._ever()) if self.limit else (self._sums(), ())
+            return replace(self._all_in(name), before=before, limits=limits)
         return Window.none(name, self.neighbours or neighbours)
+
+    def counted_in(self, name: str) -> str:
+        """The window in which a charge to one counts: never in one that became another.
+
+        Names of windows of one length follow each other as their days do.
+        """
+        return max(name, self.since)
 
     def _all_in(self, name: str) -> Window:
         """A window in which all counts that was charged until now, and was promised."""
         assert self.spent is not None
-        return Window(name, self.spent, self.charges, self._sums(), limits=(self._together(),))
+        return Window(name, self.spent, self.charges, self._sums(), before=self.together())
+
+    def _ever(self) -> tuple[Amounts, ...]:
+        """The limits that held for ever until now: a return to one is no further one."""
+        told = None if self.limit is None else _ever_of(self.limit)
+        return tuple(dict.fromkeys([*self.limits, *([told] if told else [])]))
 
     def _sums(self) -> Amounts:
         """What the certificates add up to of all that was charged until now."""
@@ -209,7 +233,7 @@ class Account:
             sums = [(told.basic_epsilon, told.basic_delta)]
         return _total(each for each, _ in sums), _total(each for _, each in sums)
 
-    def _together(self) -> Amounts:
+    def together(self) -> Amounts:
         """What was promised until now of all together: of windows, what they add up to.
 
         Each window keeps its promise given all before it, whatever is chosen, so they add up.
@@ -218,7 +242,7 @@ class Account:
         if before is None:
             return self._sums()
         if before.each is None and not self.windows:
-            return promise_of([*self.limits, (before.epsilon, before.delta)])
+            return promise_of([self.before, *self._ever()])
         told = [each.promised() for each in self.windows]
         added = _total(each for each, _ in told), min(Decimal(1), _total(each for _, each in told))
         ever = self.promised_ever(before)
@@ -234,7 +258,9 @@ class Account:
 
     def promised_ever(self, limit: Limit) -> Amounts | None:
         """What all windows promise together; None where no limit holds of them for ever."""
-        return None if limit.ever is None else promise_of([*self.limits, limit.ever])
+        if limit.ever is None:
+            return None
+        return promise_of([self.before, *dict.fromkeys([*self.limits, limit.ever])])
 
     def with_window(self, window: Window) -> Account:
         """The account with another state of a window."""
@@ -288,7 +314,7 @@ class Account:
         assert self.spent is not None
         found = self
         known = {each.name: each for each in self.windows}
-        for name in charge.windows:
+        for name in map(self.counted_in, charge.windows):
             if name in known:
                 found = found.with_window(known[name].minus(charge, planned=planned))
         spent = self.spent if planned else self.spent.minus(charge.asked)
@@ -301,23 +327,29 @@ class Account:
         while that is within the limit.
         """
         before = self.limit
-        found = replace(self, limit=limit, limits=self._limits_before(limit))
+        limits, told = self._ever_before(limit)
+        found = replace(self, limit=limit, limits=limits, before=told)
         if (None if before is None else before.each) == limit.each:
             kept = tuple(each.limited(limit) for each in self.windows)
             return replace(found, windows=kept)
         if self.spent is None or not self.charges:
             return replace(found, windows=())
-        return replace(found, windows=(self._all_in(window),))
+        return replace(found, windows=(self._all_in(window),), since=window)
 
-    def _limits_before(self, limit: Limit) -> tuple[Amounts, ...]:
-        """Those that held for ever before this one; none where nothing was charged under any."""
-        if not self.charges:
-            return ()
+    def _ever_before(self, limit: Limit) -> tuple[tuple[Amounts, ...], Amounts]:
+        """The limits that held for ever before this one, and what was promised before them.
+
+        None where nothing was charged under any. What was promised without one is no limit, also
+        where it is the same numbers: by another rule others might have been charged.
+        """
         before = self.limit
+        if not self.charges:
+            return (), NOTHING
         if before is not None and _ever_of(before) == _ever_of(limit):
-            return self.limits
-        told = _ever_of(before) if before is not None else None
-        return tuple(dict.fromkeys([*self.limits, told or self._together()]))
+            return self.limits, self.before
+        if before is None or _ever_of(before) is None:
+            return (), self.together()
+        return self._ever(), self.before
 
     def planning(self, window: str, planned: Planned) -> Account:
         """The account with the plan of a window; what counts there already is the rest's."""
@@ -398,11 +430,12 @@ class Account:
         return tuple(each for each in self.slots_left(windows[0]) if not each.is_ended)
 
     def windows_of(self, entry: Entry) -> tuple[str, ...]:
-        """The windows in which an entry counts; where others were then, the last."""
+        """The windows in which an entry counts; where others were then, that which they became."""
         if self.limit is None or self.limit.each is None:
             return (FOR_EVER,)
         known = [each.name for each in self.windows]
-        return entry.windows if {*entry.windows} <= {*known} else (known[-1],)
+        counted = tuple(dict.fromkeys(map(self.counted_in, entry.windows)))
+        return counted if {*counted} <= {*known} else (self.since or known[-1],)
 
     def last_kind(self, entries: Iterable[Entry]) -> Asked | None:
         """What was charged to it last of these entries; None where nothing was."""
@@ -437,6 +470,8 @@ class Account:
             **({"review": self.review} if self.review else {}),
             **({"windows": windows} if windows else {}),
             **({"limits": [list(map(str, e)) for e in self.limits]} if self.limits else {}),
+            **({} if self.before == NOTHING else {"before": list(map(str, self.before))}),
+            **({"since": self.since} if self.since else {}),
         }
 
 
@@ -517,7 +552,9 @@ def account_of(
             None if limit is None else limit_from_json(limit),
             int(state.get("review", 0)),
             tuple(windows),
-            tuple((read_amount(e), read_amount(d)) for e, d in state.get("limits", ())),
+            tuple(map(amounts_of, state.get("limits", ()))),
+            amounts_of(state["before"]) if "before" in state else NOTHING,
+            read_text(state.get("since", "")),
         )
     except (ArithmeticError, DomainError, KeyError, TypeError, ValueError):
         raise LedgerError(
@@ -822,7 +859,9 @@ def _raising_rules(
     command = _raising(charge.account)
     if numbers is not None:
         command = _raising(charge.account, in_text(numbers.epsilon), in_text(numbers.delta))
-    return f"{written}raise {' and '.join(told)} in {where}, and run '{command}'"
+    # A limit is a promise to people: a colleague who only follows our messages does not raise it.
+    raised_there = f"raise {' and '.join(told)} in {where}, and run '{command}'"
+    return f"{written}ask the person who set it to {raised_there}"
 
 
 def _rest_of(part: Limit, limit: Limit) -> Decimal:

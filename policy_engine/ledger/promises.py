@@ -37,7 +37,7 @@ def totals(
 
 
 def promises(account: Account) -> tuple[str, ...]:
-    """The sentences of an account with windows; none of another.
+    """The sentences of an account with windows, or whose limit was another; none of others.
 
     >>> from decimal import Decimal
     >>> year = Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR)
@@ -49,9 +49,14 @@ in one year only, (3, 0.000003) for three, whenever the rows' own events were. R
 deleted are in every year to come.
     """
     limit = account.limit
-    if limit is None or limit.each is None:
+    if limit is None:
         return ()
-    return tuple(_sentences(account, limit, limit.each))
+    if limit.each is not None:
+        return tuple(_sentences(account, limit, limit.each))
+    told = account.together()
+    if told == (limit.epsilon, limit.delta) or not account.charges:
+        return ()
+    return (f"Its limit was another: its releases tell up to {_pair(told)} of anybody.",)
 
 
 def _sentences(account: Account, limit: Limit, each: Calendar) -> Iterator[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from policy_engine.ledger.entry import Charge
 
 Amounts = tuple[Decimal, Decimal]
+NOTHING: Amounts = (Decimal(0), Decimal(0))
 """ε and δ."""
 
 
@@ -49,18 +50,20 @@ class Window:
     ``charges`` is how many releases count in it, ``sums`` what their certificates add up to.
     ``spent`` is what is not planned; of the plan, which the record ``plan`` has, the ``slots`` were
     taken, and it has ``entered`` what holds for ever with the first of them. ``limits`` are those
-    that anything was charged under, each once. ``record`` is where this stands, 0 where it is to
-    be written.
+    that anything was charged under, each once; ``before`` is what was promised of all that counts
+    in it since windows of another length became this one, by other rules than these. ``record`` is
+    where this stands, 0 where it is to be written.
     """
 
     name: str
     spent: Spent
     charges: int = 0
-    sums: Amounts = (Decimal(0), Decimal(0))
+    sums: Amounts = NOTHING
     planned: Planned | None = None
     slots: tuple[Slot, ...] = ()
     entered: bool = False
     limits: tuple[Amounts, ...] = ()
+    before: Amounts = NOTHING
     record: int = field(default=0, compare=False)
 
     @classmethod
@@ -91,7 +94,8 @@ class Window:
 
         A limit that was changed divides δ anew, by what was seen: each of them adds its δ.
         """
-        return promise_of(self.limits if limit is None else self._limits_with(limit))
+        limits = self.limits if limit is None else self._limits_with(limit)
+        return promise_of([self.before, *limits])
 
     def _limits_with(self, limit: Limit) -> tuple[Amounts, ...]:
         return tuple(dict.fromkeys([*self.limits, (limit.epsilon, limit.delta)]))
@@ -174,6 +178,7 @@ class Window:
             ],
             "entered": self.entered,
             "limits": [list(map(str, each)) for each in self.limits],
+            "before": list(map(str, self.before)),
         }
 
     @classmethod
@@ -190,11 +195,12 @@ class Window:
                 name,
                 Spent.from_json(state["spent"], own),
                 read_count(state["charges"]),
-                _amounts(state["sums"]),
+                amounts_of(state["sums"]),
                 None if state["plan"] is None else Planned.from_json(state["plan"]),
                 slots,
                 state["entered"] is True,
-                tuple(map(_amounts, state["limits"])),
+                tuple(map(amounts_of, state["limits"])),
+                amounts_of(state["before"]),
                 record,
             )
         except NONSENSE:
@@ -216,6 +222,7 @@ def _each(combine: Any, one: Amounts, other: Amounts) -> Amounts:
     return combine(one[0], other[0]), combine(one[1], other[1])
 
 
-def _amounts(state: Any) -> Amounts:
+def amounts_of(state: Any) -> Amounts:
+    """An ε and a δ as a record has them; one of NONSENSE for anything else."""
     epsilon, delta = map(read_amount, state)
     return epsilon, delta

@@ -44,7 +44,7 @@ from policy_engine.ledger.asked import NONSENSE, event_from_json, event_to_json
 from policy_engine.ledger.chain import Draft, Trust, extend, head
 from policy_engine.ledger.entry import Charge, Run
 from policy_engine.ledger.planned import Planned
-from policy_engine.ledger.promises import promises
+from policy_engine.ledger.promises import beginning, promises
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import windows_of_charge
@@ -336,6 +336,43 @@ def test_a_limit_for_ever_that_came_late_promises_what_was_promised_before(ledge
     ledger.set_limit("people", replace(lower, each=Calendar.MONTH), who="Ada", why="months",
                      window="2026-11")  # fmt: skip
     assert [each.promised() for each in people(ledger).windows] == [(Decimal(2), 2 * SMALL)]
+
+
+def test_what_windows_add_up_to_is_no_limit_though_it_be_the_same_numbers(ledger):
+    """Two months of (½, ½·10⁻⁶) in a year of (1, 10⁻⁶): by another rule, others were charged."""
+    monthly = Limit(Decimal("0.5"), SMALL / 2, each=Calendar.MONTH)
+    for window in ("2026-10", "2026-11"):
+        ledger.reserve(charge("0.4", window), monthly)
+    ledger.set_limit("people", limit(), who="Ada", why="a year", window="2026")
+    assert people(ledger).promised(limit()) == ((ONE, 2 * SMALL),)
+    ledger.reserve(charge("0.1"), limit())
+    assert people(ledger).windows[0].promised() == (ONE, 2 * SMALL)
+
+
+def test_a_return_to_an_earlier_limit_for_ever_adds_nothing(ledger):
+    ledger.reserve(charge("0.5", ""), limit("2", each=None))
+    for epsilon in ("3", "2", "3", "2"):
+        ledger.set_limit("people", limit(epsilon, each=None), who="Ada", why="a survey")
+    assert people(ledger).together() == (Decimal(3), 2 * SMALL)
+    [told] = promises(people(ledger))
+    assert told == "Its limit was another: its releases tell up to (3, 0.000002) of anybody."
+
+
+def test_a_late_charge_of_a_window_that_became_another_counts_in_that(ledger):
+    monthly = Limit(Decimal("0.5"), SMALL / 2, each=Calendar.MONTH)
+    ledger.reserve(charge("0.4", "2026-10"), monthly)
+    ledger.set_limit("people", limit(), who="Ada", why="a year", window="2026")
+    ledger.set_limit("people", monthly, who="Ada", why="months", window="2026-11")
+    assert beginning(people(ledger), ["2026-10"]) == ""
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve(charge("0.4", "2026-10"), monthly)
+    ledger.reserve(charge("0.01", "2026-10", edition="2026-10"), monthly)
+    [window] = people(ledger).windows
+    assert (window.name, window.charges) == ("2026-11", 2)
+    counted = [people(ledger).windows_of(entry) for entry in ledger.read().budget.entries()]
+    assert counted == [("2026-11",)] * 2
+    ledger.reserve(charge("0.4", "2026-12"), monthly)
+    assert [each.name for each in people(ledger).windows] == ["2026-11", "2026-12"]
 
 
 def test_an_account_that_was_charged_nothing_promises_its_limit_alone(ledger):
