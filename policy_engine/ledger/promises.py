@@ -56,7 +56,10 @@ deleted are in every year to come.
     told = account.together()
     if told == (limit.epsilon, limit.delta) or not account.charges:
         return ()
-    return (f"Its limit was another: its releases tell up to {_pair(told)} of anybody.",)
+    return (
+        "Not all of it was charged under this limit: its releases tell up to"
+        f" {_pair(told)} of anybody.",
+    )
 
 
 def _sentences(account: Account, limit: Limit, each: Calendar) -> Iterator[str]:
