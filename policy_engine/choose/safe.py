@@ -54,6 +54,7 @@ from policy_engine.errors import (
     BudgetExceeded,
     EnvironmentFailed,
     FileError,
+    InternalError,
     LedgerError,
     NotApproved,
     NotReleasable,
@@ -824,10 +825,15 @@ def with_note(
 
 
 def _dumped(data: Any) -> str:
+    """The YAML that is read as the data again: a long key that is folded in a {mapping} is not."""
     from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
 
-    written = io.StringIO()
     yaml = YAML()
-    yaml.width = 100
-    yaml.dump(data, written)
-    return written.getvalue()
+    for yaml.width in (100, 10**9):
+        written = io.StringIO()
+        yaml.dump(data, written)
+        with suppress(YAMLError):
+            if YAML().load(written.getvalue()) == data:
+                return written.getvalue()
+    raise InternalError("a policy that was read cannot be written")

@@ -119,6 +119,19 @@ def test_a_choice_is_written_as_a_policy_charged_and_released(project, capfd):
     assert run([*words, "--release", "a.chosen.yaml"]) == 1
 
 
+def test_a_long_key_in_a_line_of_keys_is_written_as_it_is_read(project, capfd):
+    """Folded at its blanks it was no YAML: the choice was paid, and was never written."""
+    key = "Masters degree(MA MS MEng MEd MSW MBA)"
+    known = f'{{Children: child, "Bachelors degree(BA AB BS)": degree, {key}: degree}}'
+    levels = f"{{levels: [{{map: {known}, other: none}}], level: 1}}"
+    text = POLICY.replace("  sex: keep", f"  sex: {levels}")
+    text = text.replace("search: {epsilon: 0.05}", "search: {epsilon: 0.05, at_least: {sex: 1}}")
+    Path("a.yaml").write_text(text)
+    assert search(capfd)["outcome"] == "chosen"
+    assert key in Path("a.chosen.yaml").read_text()
+    assert load_policy("a.chosen.yaml").name == "a"
+
+
 def test_what_was_chosen_stands_and_nothing_is_looked_at(project, capfd):
     search(capfd)
     first = Path("a.chosen.yaml").read_bytes()
