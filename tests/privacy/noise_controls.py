@@ -61,7 +61,11 @@ HASH_OF_GROUP = (
     "SHA256($salt || ':o:' || CAST(policy_engine_unit AS VARCHAR) || ':' ||"
     " CAST(policy_engine_place AS VARCHAR))"
 )
-SIZES = 'SELECT *, COUNT(*) OVER (PARTITION BY "cell") AS size FROM placed'
+# Of everybody: only who has too many groups is in the step ``placed``.
+SIZES = (
+    "SELECT * FROM placed JOIN"
+    ' (SELECT "cell", COUNT(*) AS size FROM found GROUP BY "cell") USING ("cell")'
+)
 IN_BOTH = ((("cell", "a"),), (("cell", "b"),))
 
 SUMS = f"{LAPLACE}\nmeasures: {{age: {{sum: age, bounds: [0, 10], missing: {{as: 0}}}}}}"
@@ -78,12 +82,16 @@ def sum_of_the_unshown(session: Session) -> list[pa.Table]:
 
 
 BY_BOTH = "policy_engine_grouping, "
+CENTRE = 5
+"""The middle of the bounds: a sum has noise without it, and then gets it once for each of n."""
 
 
 def sums_by_grouping(session: Session, text: str) -> list[pa.Table]:
-    """The sums of both groupings, each as a table of its own."""
+    """The sums of both groupings, each as a table of its own, without the noise of their n."""
+    assert f'("policy_engine_total_1" + {CENTRE} * "policy_engine_n")' in text
     [rows] = session.release(text)
-    sums = rows.select(["cell", "name"]).append_column("n", rows["age"])
+    totals = pc.subtract(rows["age"], pc.multiply(rows["n"], CENTRE))
+    sums = rows.select(["cell", "name"]).append_column("n", totals)
     return [sums.filter(pc.equal(rows["grouping"], number)) for number in (1, 2)]
 
 
@@ -161,7 +169,7 @@ CONTROLS = (
         "one person far outside beside 20 with nothing, or not",
         (Person(20, ((("cell", "x"), ("age", "1000")),)), *alike(20, age="0")),
         changed(
-            ('WHEN "age" >= 10 THEN 10', 'WHEN "age" >= 1000 THEN 1000'),
+            ('GREATEST(0, LEAST(10, "age"))', '"age"'),
             (SUM, f"LEAST({SUM}, 10 * COUNT(*))"),
         ),
         mechanism=SUMS,

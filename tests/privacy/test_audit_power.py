@@ -47,6 +47,14 @@ def test_each_broken_mechanism_is_flagged_by_itself_and_the_sound_one_is_not(con
     assert not verdict(control, control.sound, SOUND_RUNS).broken
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("control", ALL, ids=lambda control: control.name)
+def test_what_each_broken_mechanism_changes_is_there(control):
+    # Once, so that a text that is printed in another way is noticed before the long proofs.
+    with control.tried(is_sound=False, is_one=True) as draw:
+        assert draw()
+
+
 def test_the_fourteen_controls_are_the_fourteen():
     assert len({control.name for control in OWN}) == len(OWN) == 14
 
