@@ -531,6 +531,14 @@ def templates(tmp_path, monkeypatch):
     printing.environment.cache_clear()
 
 
+def test_what_each_fault_changes_stands_in_its_template():
+    texts = {
+        file: (printing.templates() / f"{file}.sql.j2").read_text(encoding="utf-8")
+        for _, file, _, _ in FAULTS.values()
+    }
+    assert not [name for name, (_, file, right, _) in FAULTS.items() if right not in texts[file]]
+
+
 #: Every thirteenth one; make evidence plants them all.
 _QUICK = set(list(FAULTS)[::13])
 
