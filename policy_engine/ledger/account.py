@@ -33,7 +33,7 @@ from policy_engine.errors import (
     PolicyError,
     UsageError,
 )
-from policy_engine.ledger.asked import Asked, read_amount, read_count, read_text
+from policy_engine.ledger.asked import Asked, read_count, read_text
 from policy_engine.ledger.chain import Record, canonical
 from policy_engine.ledger.entry import Charge, Entry, check_amount
 from policy_engine.ledger.planned import Planned
@@ -204,8 +204,9 @@ class Account:
             if each.name == name:
                 return each
         if name == FOR_EVER and self.spent is not None:
-            before, limits = (self.before, self._ever()) if self.limit else (self._sums(), ())
-            return replace(self._all_in(name), before=before, limits=limits)
+            if self.limit is None:
+                return self._all_in(name, self._sums())
+            return self._all_in(name, self.before, self._ever_with(_ever_of(self.limit)))
         return Window.none(name, self.neighbours or neighbours)
 
     def counted_in(self, name: str) -> str:
@@ -215,15 +216,15 @@ class Account:
         """
         return max(name, self.since)
 
-    def _all_in(self, name: str) -> Window:
-        """A window in which all counts that was charged until now, and was promised."""
+    def _all_in(self, name: str, before: Amounts, limits: tuple[Amounts, ...] = ()) -> Window:
+        """A window in which all counts that was charged until now, by what was promised of it."""
         assert self.spent is not None
-        return Window(name, self.spent, self.charges, self._sums(), before=self.together())
+        sums = self._sums()
+        return Window(name, self.spent, self.charges, sums, limits=limits, before=before)
 
-    def _ever(self) -> tuple[Amounts, ...]:
-        """The limits that held for ever until now: a return to one is no further one."""
-        told = None if self.limit is None else _ever_of(self.limit)
-        return tuple(dict.fromkeys([*self.limits, *([told] if told else [])]))
+    def _ever_with(self, last: Amounts | None) -> tuple[Amounts, ...]:
+        """The limits that held for ever, to a ``last`` one: a return to one is no further one."""
+        return tuple(dict.fromkeys(self.limits if last is None else (*self.limits, last)))
 
     def _sums(self) -> Amounts:
         """What the certificates add up to of all that was charged until now."""
@@ -242,7 +243,7 @@ class Account:
         if before is None:
             return self._sums()
         if before.each is None and not self.windows:
-            return promise_of([self.before, *self._ever()])
+            return promise_of([self.before, *self._ever_with(_ever_of(before))])
         told = [each.promised() for each in self.windows]
         added = _total(each for each, _ in told), min(Decimal(1), _total(each for _, each in told))
         ever = self.promised_ever(before)
@@ -260,7 +261,7 @@ class Account:
         """What all windows promise together; None where no limit holds of them for ever."""
         if limit.ever is None:
             return None
-        return promise_of([self.before, *dict.fromkeys([*self.limits, limit.ever])])
+        return promise_of([self.before, *self._ever_with(limit.ever)])
 
     def with_window(self, window: Window) -> Account:
         """The account with another state of a window."""
@@ -334,7 +335,7 @@ class Account:
             return replace(found, windows=kept)
         if self.spent is None or not self.charges:
             return replace(found, windows=())
-        return replace(found, windows=(self._all_in(window),), since=window)
+        return replace(found, windows=(self._all_in(window, self.together()),), since=window)
 
     def _ever_before(self, limit: Limit) -> tuple[tuple[Amounts, ...], Amounts]:
         """The limits that held for ever before this one, and what was promised before them.
@@ -347,9 +348,10 @@ class Account:
             return (), NOTHING
         if before is not None and _ever_of(before) == _ever_of(limit):
             return self.limits, self.before
-        if before is None or _ever_of(before) is None:
+        told = None if before is None else _ever_of(before)
+        if told is None:
             return (), self.together()
-        return self._ever(), self.before
+        return self._ever_with(told), self.before
 
     def planning(self, window: str, planned: Planned) -> Account:
         """The account with the plan of a window; what counts there already is the rest's."""
@@ -512,7 +514,7 @@ def limit_from_json(said: Mapping[str, Any]) -> Limit:
         Decimal(said["delta"]),
         each=None if "each" not in said else Calendar(said["each"]),
         of=None if "of" not in said else str(said["of"]),
-        ever=None if ever is None else (read_amount(ever[0]), read_amount(ever[1])),
+        ever=None if ever is None else amounts_of(ever),
     )
 
 
