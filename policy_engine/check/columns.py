@@ -5,7 +5,7 @@ By synthesis: what could have been meant is printed, and compared with what stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -25,6 +25,7 @@ from policy_engine.kernel.recodes.round.recode import Way
 from policy_engine.kernel.recodes.truncate.recode import UNITS
 from policy_engine.kernel.sources import READABLE, Column
 from policy_engine.kernel.types import MOMENTS, MOST_DIGITS, Type, Value
+from policy_engine.names import fold
 
 
 class TypesOf(Protocol):
@@ -32,6 +33,16 @@ class TypesOf(Protocol):
 
     def __call__(self, name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
         """Of a key there is none that is compared by a collation."""
+
+
+def types_beside(own: TypesOf, others: Iterable[tuple[Iterable[str], TypesOf]]) -> TypesOf:
+    """The types of a table's ``own`` columns, and of those of ``others`` that stand beside them."""
+    known = {fold(name): types_of for names, types_of in others for name in names}
+
+    def of_row(name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
+        return known.get(fold(name), own)(name, is_key=is_key)
+
+    return of_row
 
 
 _FIRST = (

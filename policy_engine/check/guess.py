@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from policy_engine.check import laws, levels
 from policy_engine.check.afterwards import Halves, halves_of, remade
-from policy_engine.check.columns import TypesOf, recoded, types_of_engine
+from policy_engine.check.columns import TypesOf, recoded, types_beside, types_of_engine
 from policy_engine.check.findings import Breach, Position, position
 from policy_engine.check.joins import LookedUp
 from policy_engine.check.printed_text import Types
@@ -176,7 +176,8 @@ class Reader:
 
     def __init__(self, query: levels.Query, types_of: Types) -> None:
         self.query, self.engine, self.missed = query, query.engine, query.missed
-        self.types_of = _types_beside(query, types_of)
+        others = ((each.names, types_of(each.parts)) for each in query.looked_up)
+        self.types_of = types_beside(types_of(query.source.parts), others)
         keys = [name for each in query.looked_up for pair in each.on for name in pair]
         self.taken, self._types = _Taken(query.engine, self.types_of, keys), types_of
         self.measured: list[str] = []  # the columns of numbers beside the count
@@ -612,17 +613,6 @@ def _is_always(node: exp.Expr) -> bool:
 
 
 # What the columns are taken for, and the conditions as a filter
-
-
-def _types_beside(query: levels.Query, types_of: Types) -> TypesOf:
-    """The types of the source's columns, and of those that are looked up beside its rows."""
-    own = types_of(query.source.parts)
-    others = {fold(name): types_of(each.parts) for each in query.looked_up for name in each.names}
-
-    def of_row(name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
-        return others.get(fold(name), own)(name, is_key=is_key)
-
-    return of_row
 
 
 def _key_column(name: str, engine: str, types_of: TypesOf, like: Type | None = None) -> Column:

@@ -86,7 +86,6 @@ class LookedUp:
     parts: tuple[str, ...]
     on: tuple[tuple[str, str], ...]
     names: tuple[str, ...]
-    is_inner: bool
     stands_for: str = ""
 
 

@@ -317,7 +317,7 @@ class Query:
                 raise NotUnderstood(f"{told} another table; give it another name there")
             taken |= set(map(fold, found))
             earlier.add(item.parts)
-            self.looked_up.append(LookedUp(item.parts, on, tuple(found), each.is_inner, stands_for))
+            self.looked_up.append(LookedUp(item.parts, on, tuple(found), stands_for))
         self.bases[before:] = self.bases[before + source : before + source + 1]
         return query, Level(columns)
 

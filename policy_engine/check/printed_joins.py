@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import product
 
@@ -21,7 +21,6 @@ from policy_engine.engines.base import Refused
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.sources import Column, Files, JoinedRelation, KeyColumns, People, Relation
 from policy_engine.kernel.types import Type
-from policy_engine.names import fold
 from policy_engine.values import frozen
 
 _JOINED, _BESIDE, _KEY = (f"policy_engine_{each}" for each in ("joined", "beside_", "key_"))
@@ -77,7 +76,7 @@ def beside_in(steps: Mapping[str, Words], engine: str) -> Iterator[BesideStep]:
         opens = listed.index("OVER") + 1
         yield BesideStep(
             source=source,
-            own=tuple(_names(each, engine)[0] for each in own),
+            own=tuple(names_in_turn(each, engine)[0] for each in own),
             keys=names_in_turn(where, engine),
             own_texts=own,
             texts=texts,
@@ -130,7 +129,7 @@ def _terms_of(words: Words, known: KnownOfStep) -> Order:
     engine = known.engine
     found: list[tuple[Column, bool]] = []
     while words:
-        name = _names(words, engine)[0]
+        name = names_in_turn(words, engine)[0]
         told = (known.read[name].type,) if name in known.read else known.own(name)
         terms = []
         for kind, down in product(_types(told, engine), (True, False)):
@@ -151,18 +150,6 @@ def units_of(unit: People) -> Iterator[People]:
         return
     for end in range(1, len(order) + 1):
         yield People(unit.key, order[:end])
-
-
-def types_beside(
-    own: TypesOf, steps: list[BesideStep], types: Callable[[Words], TypesOf]
-) -> TypesOf:
-    """The types of the source's columns and of those beside them."""
-    others = {fold(name): types(each.source) for each in steps for name in each.columns}
-
-    def of_row(name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
-        return others.get(fold(name), own)(name, is_key=is_key)
-
-    return of_row
 
 
 def _pair(
@@ -186,7 +173,3 @@ def _pair(
 
 def _types(told: tuple[Type, ...] | None, engine: str) -> tuple[Type, ...]:
     return types_of_engine(engine) if told is None else told
-
-
-def _names(words: Words, engine: str) -> tuple[str, ...]:
-    return names_in_turn(words, engine)

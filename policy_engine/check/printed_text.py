@@ -13,14 +13,20 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby, islice, product
 
-from policy_engine.check.columns import TypesOf, meant, ordered, sorted_by, types_of_engine
+from policy_engine.check.columns import (
+    TypesOf,
+    meant,
+    ordered,
+    sorted_by,
+    types_beside,
+    types_of_engine,
+)
 from policy_engine.check.printed_joins import (
     KnownOfStep,
     beside_in,
     is_joined,
     relation_of,
     source_in,
-    types_beside,
     units_of,
 )
 from policy_engine.check.words import (
@@ -164,7 +170,8 @@ class _Print:
         self.types = types_of
         self.types_of = self.types_of_source = self._types_in(self.source)
         if self.beside:
-            self.types_of = types_beside(self.types_of_source, self.beside, self._types_in)
+            others = ((each.columns, self._types_in(each.source)) for each in self.beside)
+            self.types_of = types_beside(self.types_of_source, others)
         listed, _ = until(self.steps.get("typed", ("SELECT",))[1:], "FROM")
         self.typed = {
             name_in(item[-1], engine) or "": item[:-2] for item in split(listed, ",") if item[1:]
