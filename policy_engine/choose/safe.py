@@ -830,7 +830,8 @@ def _dumped(data: Any) -> str:
     from ruamel.yaml.error import YAMLError
 
     yaml = YAML()
-    for yaml.width in (100, 10**9):
+    for width in (100, 10**9):
+        yaml.width = width
         written = io.StringIO()
         yaml.dump(data, written)
         with suppress(YAMLError):
