@@ -51,7 +51,7 @@ QUESTIONS = [
     ("expert", "Who are neighbours?", "docs/explanation/mechanism.md",
      "The mechanism and its proof", "one person with all their rows"),
     ("expert", "How do I compute δ myself?", "docs/howto/verify-a-release.md",
-     "Compute δ yourself", "needs numpy and nothing of ours"),
+     "Compute δ yourself", "needs only numpy"),
     ("expert", "What if it crashes?", ASKED, "What if it crashes?", "stays charged"),
     ("reviewer", "How do I sign?", ASKED, "What do I check before I sign?", "review approve"),
     # And what a signer who is no programmer, and a stranger of 29 November, did not find.
@@ -63,7 +63,7 @@ QUESTIONS = [
     ("reviewer", "The person column was wrong. What now?", ASKED,
      "One person had two keys, or the key named nobody. What now?", "does not hold as stated"),
     ("expert", "A laptop with the sealing key is stolen. What is lost?",
-     "docs/howto/ledger.md", "A new sealing key", "the noise of earlier ones"),
+     "docs/howto/ledger.md", "A new sealing key", "the noise of earlier releases"),
     ("engineer", "Does it run on Snowflake?", "docs/howto/warehouses.md",
      "Release from a warehouse", "proved SQL"),
     # And what a stranger of the evening of 29 November did not find, or found half.
@@ -74,7 +74,7 @@ QUESTIONS = [
     ("engineer", "Which rights does PostgreSQL need, and what is written there?", WAREHOUSES,
      "What a role needs", "`policy_engine_salts` (a secret, until the draw)"),
     ("engineer", "Does the limit of a dbt project renew?", "docs/howto/dbt.md", "Once",
-     "never renews; with `each: year`"),
+     "The limit of `people` never renews"),
     ("expert", "Where does 73.2 % come from?", ASKED, "Is ε = 1 much?",
      "(e^ε + δ)/(1 + e^ε), rounded up"),
     ("expert", "What is hashed for noise, and is a rank harmless?",
