@@ -565,7 +565,8 @@ def _signature(item: Any) -> str:
 
 def _argument(parameter: inspect.Parameter) -> str:
     """``name: type = value``; a function or a class that is a default is not printed."""
-    text = f"{parameter.name}: {parameter.annotation}"
+    star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+    text = f"{star}{parameter.name}: {parameter.annotation}"
     if parameter.default is parameter.empty:
         return text
     return f"{text} = {'...' if callable(parameter.default) else repr(parameter.default)}"
@@ -580,9 +581,9 @@ def markdown_of(docstring: str) -> str:
 def _block(block: str) -> str:
     if block.lstrip().startswith(">>>"):
         return f"```python\n{inspect.cleandoc(block)}\n```"
-    if block.startswith("Raises:\n"):
-        head, _, raised = block.partition("\n")
-        listed = re.sub(r"^    (?=\S)", "* ", raised, flags=re.MULTILINE)
+    if re.match(r"\w+:\n    ", block):
+        head, _, items = block.partition("\n")
+        listed = re.sub(r"^    (?=\S)", "* ", items, flags=re.MULTILINE)
         block = f"{head}\n\n{re.sub(r'^ {8}', '  ', listed, flags=re.MULTILINE)}"
     words = re.split(r"(``.+?``)", block)
     return "".join(w if w.startswith("``") else _escaped(w) for w in words)

@@ -32,13 +32,19 @@ _BORDER = Decimal("1e-15")
 
 
 def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
-    """d(k, β, ε) of Li, Qardaji, Su 2012, from above; None where ε < −ln(1−β), [LQS].
+    """An upper bound on δ by Li, Qardaji and Su (2012), which they call d(k, β, ε), [LQS].
 
-    Pr[X_n > γn] only rises with n while the least integer m above γn stays, so its local maxima
-    are at n_m = ⌈m/γ − 1⌉ for m ≥ k, where it is S_m(n_m). From n on all are at most
-    exp(−n·KL(γ‖β)) (Chernoff), which ends the scan. Within 1e-15 of the border it
-    counts as defined; as the result is never below [EXACT], it is a guarantee there too.
-    Errors: DomainError.
+    The theorem holds for ε ≥ −ln(1−β), where β is the ``rate``. For a smaller ε the result is
+    None. An ε that is smaller by at most 1e-15 counts as equal, because a float may be rounded.
+
+    Guarantee: the result is never below the true value of d, and never below ``delta_exact``.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``epsilon``: ε, from 0 to 10⁹.
+
+    Errors: DomainError if an argument has another value.
 
     >>> delta_lqs(20, "0.1", "0.5")
     Bound(delta=Decimal('1.60625293619E-9'), at_n=44)
@@ -67,9 +73,17 @@ def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
 
 
 def epsilon_lqs(k: int, rate: Number, delta: Number) -> Decimal | None:
-    """The least ε ≥ −ln(1−β) at which [LQS] gives δ, rounded up at 1e-9; None where none does.
+    """The least ε at which ``delta_lqs`` is at most δ, [LQS].
 
-    Errors: DomainError.
+    The result is at least −ln(1−β), where β is the ``rate``. It is rounded up to a multiple of
+    1e-9. It is None if no ε is large enough.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``delta``: δ, between 0 and 1.
+
+    Errors: DomainError if an argument has another value.
 
     >>> epsilon_lqs(20, "0.1", "2e-8")
     Decimal('0.405465109')
@@ -99,11 +113,24 @@ class SafeBounds:
 
 
 def delta_safe(k: int, rate: Number, epsilon: Number, selection: Number) -> SafeBounds:
-    """δ at a total ε with a recoding chosen by an ε₁-DP selection: d(k, β, ε − ε₁), [SAFE].
+    """δ of a release whose recoding was itself chosen from the data, [SAFE].
 
-    Assumption: the selection ran on the whole table or on a sample of its own, never on the
-    sample that is released. Then choice and release compose adaptively. Needs ε ≥ ε₁ ≥ 0.
-    Errors: DomainError.
+    The choice is ε₁-DP. The choice and the release together are (ε, δ)-DP with the returned δ,
+    which is the δ of the release alone at ε − ε₁.
+
+    Assumption: the choice used the whole table, or a sample of its own. It did not use the sample
+    that is released.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``epsilon``: ε in total, from 0 to 10⁹.
+        ``selection``: ε₁, from 0 to ``epsilon``.
+
+    Returns: two bounds on the same δ: ``delta`` by [EXACT], and ``delta_lqs`` by [LQS]. The second
+    is None if ε − ε₁ is below −ln(1 − rate).
+
+    Errors: DomainError if an argument has another value.
 
     >>> delta_safe(20, "0.1", "0.75", "0.25")
     SafeBounds(delta=Decimal('2.63178346623E-11'), delta_lqs=Decimal('1.60625293619E-9'))
@@ -122,11 +149,22 @@ def delta_safe(k: int, rate: Number, epsilon: Number, selection: Number) -> Safe
 def amplify(
     epsilon: Number, delta: Number, rate: Number, drawn_at: Number = 1
 ) -> tuple[Decimal, Decimal]:
-    """(ε, δ) at a smaller sampling rate: (ln(1 + (β₂/β₁)(e^ε − 1)), (β₂/β₁)·δ), [AMP].
+    """(ε, δ) of a mechanism that runs on a smaller sample than before, [AMP].
 
-    (ε, δ) holds with the sample drawn at β₁ = ``drawn_at``, and for 1 without any; ``rate`` is
-    β₂ < β₁. δ may be 0. Assumption: the samples are fresh Bernoulli and used for nothing else.
-    Errors: DomainError.
+    At the rate β₁ it is (ε, δ)-DP. At the smaller rate β₂ it is (ε', δ')-DP with ε' = ln(1 +
+    (β₂/β₁)(e^ε − 1)) and δ' = (β₂/β₁)·δ.
+
+    Assumption: each unit is sampled independently, the samples are new for each run, and nothing
+    else uses them.
+
+    Arguments:
+        ``epsilon``: ε at the rate β₁, from 0 to 10⁹.
+        ``delta``: δ at the rate β₁, from 0 to 1.
+        ``rate``: β₂, between 0 and β₁.
+        ``drawn_at``: β₁, above ``rate`` and at most 1. The value 1 means that (ε, δ) holds without
+            a sample.
+
+    Errors: DomainError if an argument has another value.
 
     >>> amplify("1", "1e-6", "0.1")
     (Decimal('0.158565078741'), Decimal('1E-7'))
@@ -156,10 +194,21 @@ class FixedSizeBounds:
 
 
 def amplify_fixed_size(epsilon: Number, rate: Number) -> FixedSizeBounds:
-    """ε under replace-one, after n' of n units are drawn without replacement, β = n'/n, [AMP].
+    """ε of an ε-DP mechanism that runs on a sample of fixed size, [AMP].
 
-    Assumption: the mechanism is ε-DP under replace-one, and the sample is fresh, uniform among
-    those of its size, and used for nothing else. Needs 0 < β < 1. Errors: DomainError.
+    The sample is n' of n units, drawn without replacement. Neighbours differ in one replaced unit.
+
+    Assumption: the mechanism is ε-DP under replace_one. All samples of the size n' are equally
+    likely, the sample is new for each run, and nothing else uses it.
+
+    Arguments:
+        ``epsilon``: ε of the mechanism without a sample, from 0 to 10⁹.
+        ``rate``: n'/n, between 0 and 1.
+
+    Returns: ``epsilon``, the tight result (Balle, Barthe and Gaboardi 2018), and
+    ``epsilon_clifton``, the result of Theorem 2 of Clifton and others (2020).
+
+    Errors: DomainError if an argument has another value.
 
     >>> amplify_fixed_size("1", "0.1")
     FixedSizeBounds(epsilon=Decimal('0.158565078741'), epsilon_clifton=Decimal('0.263925594399'))
@@ -171,9 +220,17 @@ def amplify_fixed_size(epsilon: Number, rate: Number) -> FixedSizeBounds:
 
 
 def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
-    """ε = ln(1 + p·m/(1−p)) of telling the truth with probability p, else one of m, [NOISE].
+    """ε of randomised response with m possible values: ln(1 + p·m/(1 − p)), [NOISE].
 
-    Only for replace_one: that a unit answers is not hidden. Errors: DomainError.
+    Each unit gives its true value with probability p. Otherwise it gives one of the m values, each
+    with the same chance.
+
+    Arguments:
+        ``truth``: p, between 0 and 1.
+        ``values``: m, an integer from 1.
+        ``neighbours``: only ``replace_one``, because everybody sees which units answer.
+
+    Errors: DomainError if an argument has another value.
 
     >>> randomised_response("0.5", 2, "replace_one")
     Decimal('1.09861228867')
@@ -188,9 +245,17 @@ def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
 
 
 def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:
-    """(mε, δ·(e^{mε} − 1)/(e^ε − 1)) for m units at once; mδ at ε = 0. At most 1.
+    """(ε, δ) for m units together, from the (ε, δ) for one unit.
 
-    Holds for every (ε, δ)-DP mechanism. Errors: DomainError.
+    The result is m·ε, and δ·(e^{m·ε} − 1)/(e^ε − 1). At ε = 0 the second number is m·δ. It is at
+    most 1. This holds for every (ε, δ)-DP mechanism.
+
+    Arguments:
+        ``epsilon``: ε for one unit, from 0 to 10⁹.
+        ``delta``: δ for one unit, from 0 to 1.
+        ``m``: the number of units, an integer from 1.
+
+    Errors: DomainError if an argument has another value.
 
     >>> group("0.5", "1e-9", 2)
     (Decimal('1.0'), Decimal('2.64872127071E-9'))
@@ -204,9 +269,14 @@ def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:
 
 
 def compose_basic(releases: Iterable[tuple[Number, Number]]) -> tuple[Decimal, Decimal]:
-    """(Σε, Σδ) of releases that each drew a fresh sample, [COMP]. δ at most 1.
+    """(ε, δ) of several releases together: the sum of all ε, and the sum of all δ, [COMP].
 
-    Errors: DomainError.
+    Assumption: each release has a sample and noise of its own. The second sum is at most 1.
+
+    Arguments:
+        ``releases``: a pair (ε, δ) for each release. ε is from 0 to 10⁹, δ from 0 to 1.
+
+    Errors: DomainError if a number has another value.
 
     >>> compose_basic([("0.5", "1e-9"), ("0.25", "1e-9")])
     (Decimal('0.75'), Decimal('2E-9'))

@@ -99,9 +99,18 @@ class Joint:
 def least_k(
     epsilon: Number, delta: Number, rate: Number, neighbours: str = ADD_REMOVE, releases: int = 1
 ) -> int:
-    """The least threshold k ≥ 2 with which N releases at this rate are (ε, δ)-DP.
+    """The least threshold k with which N releases together are (ε, δ)-DP.
 
-    Errors: DomainError; also for an ε at which no k up to 10⁶ is enough.
+    Every release has a sample of its own. The result was checked with the curve.
+
+    Arguments:
+        ``epsilon``: ε in total, from 0 to 10⁹.
+        ``delta``: δ in total, between 0 and 1.
+        ``rate``: the chance of each unit to be in a sample, between 0 and 1.
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``releases``: N, an integer from 1.
+
+    Errors: DomainError if an argument has another value, or if no k up to about 10⁶ is enough.
 
     >>> least_k("0.5", "1e-9", "0.1")
     17
@@ -119,10 +128,20 @@ def least_k(
 def greatest_rate(
     epsilon: Number, delta: Number, k: int, neighbours: str = ADD_REMOVE, releases: int = 1
 ) -> Decimal:
-    """The greatest rate with which N releases at threshold k are (ε, δ)-DP, rounded down.
+    """The greatest sampling rate with which N releases together are (ε, δ)-DP, rounded down.
 
-    Guarantee: at most 12 significant digits (5 under replace_one and for several releases), and
-    verified. Errors: DomainError.
+    Every release has a sample of its own. The result was checked with the curve. It has at most 12
+    significant digits. Under replace_one, and for several releases, it has 5.
+
+    Arguments:
+        ``epsilon``: ε in total, from 0 to 10⁹.
+        ``delta``: δ in total, between 0 and 1.
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``releases``: N, an integer from 1.
+
+    Errors: DomainError if an argument has another value, or if no rate from 1e-300 is small
+    enough.
 
     >>> greatest_rate("0.5", "1e-9", 20)
     Decimal('0.128288750900')
@@ -134,11 +153,21 @@ def greatest_rate(
 def best_pair(
     epsilon: Number, delta: Number, neighbours: str = ADD_REMOVE, releases: int = 1
 ) -> tuple[int, Decimal]:
-    """The (k, rate) that meets the target and publishes the smallest cells: least k/rate.
+    """The pair (k, rate) that meets (ε, δ) and publishes the smallest groups.
 
-    A cell of n people is expected to be published once n·rate ≥ k. Ties go to the smaller k.
-    Under replace_one and for several releases k/rate is taken to fall and then rise with k.
-    Errors: DomainError; also where every k/rate is above 10⁶.
+    A group of n people is expected to be published if n·rate is at least k. So the pair with the
+    least k/rate is returned, and of several such pairs the one with the smallest k.
+
+    Under replace_one, and for several releases, not every k is tried: the search assumes that
+    k/rate first falls and then rises with k.
+
+    Arguments:
+        ``epsilon``: ε in total, from 0 to 10⁹.
+        ``delta``: δ in total, between 0 and 1.
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``releases``: the number of releases, an integer from 1.
+
+    Errors: DomainError if an argument has another value, or if every k/rate is above 10⁶.
 
     >>> best_pair("1", "1e-6")
     (14, Decimal('0.253735927992'))

@@ -32,9 +32,28 @@ from policy_engine.values import frozen
 
 @frozen
 class CertificateNumbers:
-    """(ε, δ) in total over all releases, for a group of the size asked.
+    """(ε, δ) of N releases together, for m units together, and numbers to compare them with.
 
-    What stands beside the claim is printed and never certified.
+    Only the first fields, down to ``group``, are certified. The others are shown beside them.
+
+    Fields:
+        ``k``, ``rate``: the threshold and the sampling rate.
+        ``epsilon``, ``delta``: ε and δ in total.
+        ``guessed_right``: a bound for somebody who guesses whether a unit is in the table, when
+            both are equally likely. The guess is right with at most this probability.
+        ``bound``: always ``exact``.
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``releases``: N.
+        ``group``: m.
+        ``at_n``: the size of the cell where one release reaches δ. None for several releases.
+        ``delta_lqs``: δ by [LQS] and basic composition. None if [LQS] proves nothing: under
+            ``replace_one``, or if the ε of one release and one unit is below −ln(1 − rate).
+        ``epsilon_lqs``: for several releases and one unit under ``add_remove``, ε by [LQS] and
+            basic composition at the same δ. Otherwise None, and also if [LQS] proves nothing.
+        ``delta_generic``: δ by the generic bound for groups and basic composition. None if m is 1.
+        ``rule``: the rule of composition that gave the result: ``basic``, ``optimal`` or
+            ``tight``. None for one release.
+        ``by_rule``: the result of each rule. Empty for one release.
     """
 
     k: int
@@ -42,23 +61,16 @@ class CertificateNumbers:
     epsilon: Decimal
     delta: Decimal
     guessed_right: Decimal
-    """How often somebody is right at most who tells whether a unit is in, at even odds."""
     bound: str
     neighbours: str
     releases: int
     group: int
     at_n: int | None
-    """The size of the cell at which one release attains its δ; None for several releases."""
     delta_lqs: Decimal | None
-    """[LQS] with basic composition; None where it says nothing: below −ln(1−β), replace_one."""
     epsilon_lqs: Decimal | None
-    """ε by [LQS] and basic composition at the same δ, for several releases; None elsewhere."""
     delta_generic: Decimal | None
-    """The generic bound for groups with basic composition; None for one unit."""
     rule: str | None = None
-    """The rule of composition that the claim rests on; None for one release."""
     by_rule: Mapping[str, Decimal | None] = field(default_factory=dict)
-    """What each rule gives for the number that was not asked; empty for one release."""
 
 
 def certify_numbers(
@@ -71,11 +83,24 @@ def certify_numbers(
     releases: int = 1,
     group: int = 1,
 ) -> CertificateNumbers:
-    """δ for ε, or ε for δ, of N releases with a fresh sample each, for a group of m units.
+    """δ for a given ε, or ε for a given δ, of N releases together and for m units together.
 
-    Guarantee: the releases together are (ε, δ)-DP for what is returned, by [EXACT] and the least
-    of the rules of [COMP]. Under add_remove the m units are all in the table or all out. Errors:
-    DomainError, also if not exactly one of ε and δ is given.
+    Guarantee: all N releases together are (ε, δ)-DP with the ε and δ of the result. One release is
+    computed by [EXACT], several by the best of the rules of [COMP].
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in a sample, between 0 and 1. Each release has a
+            new sample.
+        ``epsilon``: ε, from 0 to 10⁹. Give either ``epsilon`` or ``delta``.
+        ``delta``: δ, between 0 and 1.
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``releases``: N, an integer from 1.
+        ``group``: m, an integer from 1 to 10,000. Under ``add_remove`` either all m units are in
+            the table, or none is.
+
+    Errors: DomainError if an argument has another value, or if both or neither of ε and δ are
+    given.
 
     >>> certify_numbers(20, "0.1", epsilon="0.5").delta
     Decimal('2.63178346650E-11')

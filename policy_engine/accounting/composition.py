@@ -167,13 +167,24 @@ RULES: tuple[Rule, ...] = (Basic(), Optimal(), Tight())
 
 @frozen
 class Accountant:
-    """What events cost together under one notion of neighbours, for m units, [COMP].
+    """The (ε, δ) of several events together, [COMP].
 
-    Guarantee: an answer is never below the truth and does not depend on the order of the events;
-    one event more never lowers it by more than the tight rule lies above the truth. Assumption:
-    every event has randomness of its own. For m > 1 all events are sampled suppressions, and the
-    units are all in the table or all out, or under replace_one all replaced. Errors: DomainError,
-    also for what is none of ``events``.
+    Guarantee: an answer is never below the true value. The order of the events does not change it.
+    If you add an event, the answer can become smaller, but only by the small amount by which the
+    tight rule lies above the true value.
+
+    Assumption: each event has a sample and noise of its own.
+
+    Fields:
+        ``events``: pairs of an event and its number of repetitions, 100,000 repetitions at most in
+            total. ``Accountant.of`` makes the pairs of a plain list.
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``group``: m, the number of units that are protected together, an integer from 1 to 10,000.
+            With m > 1 all events must be ``SampledSuppression``. Then under ``add_remove`` either
+            all m units are in the table, or none is. Under ``replace_one`` all m units are
+            replaced.
+
+    Errors: DomainError if a field has another value, or if an event is none of the classes above.
 
     >>> releases = Accountant.of([SampledSuppression(20, "0.1")] * 50)
     >>> releases.epsilon("1e-6")
@@ -206,7 +217,11 @@ class Accountant:
     def of(
         cls, events: Iterable[Event], neighbours: str = ADD_REMOVE, group: int = 1
     ) -> Accountant:
-        """The accountant of a sequence of events.
+        """The accountant of a list of events. It counts equal events.
+
+        Arguments:
+            ``events``: the events, in any order.
+            ``neighbours``, ``group``: as the fields of ``Accountant``.
 
         >>> Accountant.of([PureDP(1), PureDP(1)]).events
         ((PureDP(epsilon=Decimal('1')), 2),)
@@ -214,9 +229,12 @@ class Accountant:
         return cls(tuple(Counter(events).items()), neighbours, group)
 
     def epsilon(self, delta: Number) -> Decimal:
-        """The least ε ≥ 0 that the rules prove for δ.
+        """The least ε ≥ 0 that one of the rules proves for this δ.
 
-        DomainError where δ is not above the chance that some event gives a unit away.
+        Arguments:
+            ``delta``: δ, between 0 and 1.
+
+        Errors: DomainError if δ is too small for every ε. It must be above ``certain``.
 
         >>> Accountant.of([PureDP("0.1")] * 100).epsilon("1e-6")
         Decimal('4.77457')
@@ -224,7 +242,10 @@ class Accountant:
         return max(least(found)[1] for found in self._epsilons(delta))
 
     def delta(self, epsilon: Number) -> Decimal:
-        """The least δ that the rules prove at ε; 1 at worst.
+        """The least δ that one of the rules proves for this ε. It is at most 1.
+
+        Arguments:
+            ``epsilon``: ε, from 0 to 10⁹.
 
         >>> Accountant.of([PureDP("0.1")] * 100).delta("5")
         Decimal('2.79263610141E-7')
@@ -232,9 +253,15 @@ class Accountant:
         return max(least(found)[1] for found in self._deltas(epsilon))
 
     def epsilons(self, delta: Number) -> Answers:
-        """By the name of each rule: an ε ≥ 0 for δ, None where the rule proves none.
+        """The ε that each rule proves for this δ.
 
-        DomainError where no rule proves any.
+        Arguments:
+            ``delta``: δ, between 0 and 1.
+
+        Returns: a dict with the keys ``basic``, ``optimal`` and ``tight``. A value is None if this
+        rule proves no ε.
+
+        Errors: DomainError if no rule proves an ε.
 
         >>> Accountant.of([PureDP("0.1")] * 3).epsilons("1e-6")["basic"]
         Decimal('0.3')
@@ -242,7 +269,13 @@ class Accountant:
         return _worst(self._epsilons(delta))
 
     def deltas(self, epsilon: Number) -> Answers:
-        """By the name of each rule: a δ at ε, None where the rule proves none.
+        """The δ that each rule proves for this ε.
+
+        Arguments:
+            ``epsilon``: ε, from 0 to 10⁹.
+
+        Returns: a dict with the keys ``basic``, ``optimal`` and ``tight``. A value is None if this
+        rule proves no δ.
 
         >>> Accountant.of([PureDP("0.1")] * 3).deltas("0.2")["basic"] is None
         True
@@ -251,7 +284,9 @@ class Accountant:
 
     @property
     def certain(self) -> Decimal:
-        """The chance that some event gives a unit away, which no ε lowers; rounded up.
+        """The chance that some event certainly shows whether a unit is in the table, rounded up.
+
+        A larger ε does not lower this chance. So δ is always at least this large.
 
         >>> Accountant.of([SampledSuppression(2, "0.5")]).certain
         Decimal('0.250000000001')

@@ -48,17 +48,33 @@ from policy_engine.values import frozen
 
 @frozen
 class Bound:
-    """An upper bound δ, and the size of the differing cell (copies in the larger table)."""
+    """An upper bound on δ.
+
+    Fields:
+        ``delta``: the bound.
+        ``at_n``: the number of units in the cell where the bound is reached, in the larger of the
+            two tables. None if no single cell gives the bound.
+    """
 
     delta: Decimal
     at_n: int | None
 
 
 def delta_remove(k: int, rate: Number, epsilon: Number) -> Bound:
-    """sup_n H_{e^ε}(P_n‖P_{n−1}) for any real ε, [EXACT].
+    """The least δ if one unit is removed, [EXACT]: the largest H_a(P_n‖P_{n−1}) over all n, a =
+    e^ε.
 
-    Guarantee: never below the true value, above it by less than a 2e-11 share. Errors:
-    DomainError.
+    P_n is the distribution of what is published about a cell of n units: its sampled count, or
+    nothing if that count is below k. H_a(P‖Q) is the sum of max(0, P(x) − a·Q(x)) over all x.
+
+    Guarantee: the result is never below the true value, and its relative error is below 2e-11.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``epsilon``: ε, from −10⁹ to 10⁹. Composition needs values below 0.
+
+    Errors: DomainError if an argument has another value.
 
     >>> delta_remove(20, "0.1", "0.5")
     Bound(delta=Decimal('2.63178346623E-11'), at_n=42)
@@ -67,9 +83,10 @@ def delta_remove(k: int, rate: Number, epsilon: Number) -> Bound:
 
 
 def delta_add(k: int, rate: Number, epsilon: Number) -> Bound:
-    """sup_n H_{e^ε}(P_{n−1}‖P_n) for any real ε, [EXACT]; 0 from ε = −ln(1−β) on.
+    """The least δ if one unit is added, [EXACT]: the largest H_a(P_{n−1}‖P_n) over all n, a = e^ε.
 
-    Guarantee and errors as ``delta_remove``.
+    ``delta_remove`` explains P_n and H_a. Guarantee, arguments and errors are the same as there.
+    If ε is −ln(1−β) or larger, the result is 0. Here β is the ``rate``.
 
     >>> delta_add(5, "0.4", "0.52")
     Bound(delta=Decimal('0'), at_n=None)

@@ -29,10 +29,15 @@ _LITTLE = Decimal("1e-9")
 
 @frozen
 class SampledSuppression:
-    """One release of the certified mechanism: sample, recode, suppress below k, [EXACT].
+    """One release that draws a sample, recodes it, and suppresses groups below k, [EXACT].
 
-    Assumption: the sample is fresh, secret and used for nothing else. Units: k counts privacy
-    units, the rate is a probability. Errors: DomainError.
+    Assumption: the sample is new for this release and secret, and nothing else uses it.
+
+    Fields:
+        ``k``: the threshold in privacy units, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+
+    Errors: DomainError if a field has another value.
 
     >>> SampledSuppression(20, "0.1")
     SampledSuppression(k=20, rate=Decimal('0.1'))
@@ -48,7 +53,12 @@ class SampledSuppression:
 
 @frozen
 class PureDP:
-    """A mechanism known to be ε-DP and nothing more, [COMP]. Errors: DomainError unless ε ≥ 0.
+    """One run of a mechanism that is ε-DP, if nothing else is known about it, [COMP].
+
+    Fields:
+        ``epsilon``: ε, from 0 to 10⁹.
+
+    Errors: DomainError if a field has another value.
 
     >>> PureDP("0.5")
     PureDP(epsilon=Decimal('0.5'))
@@ -73,9 +83,13 @@ class DrawnChoice(PureDP):
 
 @frozen
 class ApproximateDP:
-    """A mechanism known to be (ε, δ)-DP and nothing more, [COMP].
+    """One run of a mechanism that is (ε, δ)-DP, if nothing else is known about it, [COMP].
 
-    Errors: DomainError unless ε ≥ 0 and 0 < δ < 1.
+    Fields:
+        ``epsilon``: ε, from 0 to 10⁹.
+        ``delta``: δ, between 0 and 1.
+
+    Errors: DomainError if a field has another value.
 
     >>> ApproximateDP("0.5", "1e-9")
     ApproximateDP(epsilon=Decimal('0.5'), delta=Decimal('1E-9'))
@@ -91,10 +105,16 @@ class ApproximateDP:
 
 @frozen
 class DiscreteLaplace:
-    """A whole number plus noise x with probability ∝ e^{−|x|/scale}, [NOISE].
+    """One integer to which discrete Laplace noise is added, [NOISE].
 
-    Units: the sensitivity is by how much one neighbour changes the number, at most. Errors:
-    DomainError unless scale > 0 and the sensitivity is an integer from 1.
+    The noise is x with a probability in proportion to e^{−|x|/scale}.
+
+    Fields:
+        ``scale``: the width of the noise, from 1e-9 to 10⁹.
+        ``sensitivity``: the integer changes by at most this much between two neighbouring tables.
+            An integer from 1 to 10⁵, and at most 10⁶ times the scale.
+
+    Errors: DomainError if a field has another value.
 
     >>> DiscreteLaplace("2", 1)
     DiscreteLaplace(scale=Decimal('2'), sensitivity=1)
@@ -115,10 +135,17 @@ class DiscreteLaplace:
 
 @frozen
 class RandomisedResponse:
-    """Each unit tells its value with probability ``truth``, else one of m uniformly, [NOISE].
+    """One randomised response of each unit, [NOISE].
 
-    Only for replace_one: whether a unit answers at all is not hidden. Errors: DomainError unless
-    0 < truth < 1 and there are at least 2 values.
+    Each unit gives its true value with probability ``truth``. Otherwise it gives one of m values,
+    each with the same chance. An account can use this event only under ``replace_one``, because
+    everybody sees which units answer.
+
+    Fields:
+        ``truth``: the probability, from 1e-9 to 1 − 1e-9.
+        ``values``: m, an integer from 2 to 10⁹.
+
+    Errors: DomainError if a field has another value.
 
     >>> RandomisedResponse("0.5", 2)
     RandomisedResponse(truth=Decimal('0.5'), values=2)
@@ -219,10 +246,17 @@ class Replaced:
 
 @frozen
 class Partitioned:
-    """Releases on disjoint random parts: all events of a part hit one part's units, [PART].
+    """Releases on random parts of the units: each unit is in exactly one part, [PART].
 
-    Assumption: units were split by a secretly keyed hash of the unit and of nothing else about
-    it, so a unit is in one part whatever its values. Costs what the worst part costs.
+    Together they cost as much as the part that costs most.
+
+    Assumption: a hash with a secret key chose the part of each unit. It read only the identity of
+    the unit. The unit's values do not change its part.
+
+    Fields:
+        ``parts``: for each part, the events that used it. Every part has at least one event.
+
+    Errors: DomainError if there is no part, or if a part has no event.
 
     >>> halves = Partitioned(((PureDP("1"),), (PureDP("2"), PureDP("3"))))
     >>> len(halves.parts)

@@ -43,12 +43,24 @@ _NO_EPSILON, _WITH_CURVE = "{}, which no epsilon lowers", "one with a curve, for
 def delta_exact(
     k: int, rate: Number, epsilon: Number, neighbours: str = ADD_REMOVE, group: int = 1
 ) -> Bound:
-    """The least δ for which one release is (ε, δ)-DP for m units, ε ≥ 0, [EXACT].
+    """The least δ at which one release is (ε, δ)-DP for m units together, [EXACT].
 
-    Guarantee: never below the true value. Under add_remove, where the m units are all in the
-    table or all out, above it by less than a 1e-11 share; under replace_one as
-    ``replace.delta_replace`` says, and for m > 1 it is the smaller of the generic bound for groups
-    and the composition of the dominating pairs. Errors: DomainError.
+    Guarantee: the result is never below the true value. It can be above the true value:
+
+    * add_remove: the relative error is below 1e-11.
+    * replace_one with m = 1: as ``delta_replace`` says.
+    * replace_one with m > 1: no limit is known. Two bounds are computed, and the smaller one is
+      returned: the generic bound for groups, and the composition of the dominating pairs.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``epsilon``: ε, from 0 to 10⁹.
+        ``neighbours``: ``add_remove`` or ``replace_one``. Under ``add_remove`` either all m units
+            are in the table, or none is.
+        ``group``: m, an integer from 1 to 10,000.
+
+    Errors: DomainError if an argument has another value.
 
     >>> delta_exact(20, 0.1, 0.5)
     Bound(delta=Decimal('2.63178346623E-11'), at_n=42)
@@ -70,11 +82,21 @@ def delta_exact(
 def epsilon_exact(
     k: int, rate: Number, delta: Number, neighbours: str = ADD_REMOVE, group: int = 1
 ) -> Decimal:
-    """The least ε ≥ 0 at which one release is (ε, δ)-DP for m units, [EXACT].
+    """The least ε ≥ 0 at which one release is (ε, δ)-DP for m units together, [EXACT].
 
-    Guarantee: ``delta_exact`` at the ε returned is ≤ δ. Rounded up at 10⁻¹², under replace_one
-    at 10⁻⁵, where with m > 1 a smaller ε may do. No ε helps where δ is below the chance that k of
-    k+m−1 people, all that share a cell, are sampled: DomainError, as for other domains.
+    Guarantee: ``delta_exact`` at the returned ε is at most δ. The result is rounded up: to a
+    multiple of 10⁻¹² under add_remove, and of 10⁻⁵ under replace_one. Under replace_one with m > 1
+    a smaller ε may be enough too.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``delta``: δ, between 0 and 1.
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``group``: m, an integer from 1 to 10,000.
+
+    Errors: DomainError if an argument has another value, or if δ is too small for every ε. δ is
+    too small if it is below the chance that k of k + m − 1 people in one cell are sampled.
 
     >>> epsilon_exact(20, "0.1", "1e-9")
     Decimal('0.369867280606')

@@ -47,14 +47,19 @@ _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 @frozen
 class SamplePair:
-    """A threshold k and a sampling rate."""
+    """A threshold and a sampling rate.
+
+    Fields:
+        ``k``: the threshold in privacy units.
+        ``rate``: the chance of each unit to be in the sample.
+    """
 
     k: int
     rate: Decimal
 
     @property
     def group(self) -> int:
-        """The least n with n·rate ≥ k: a group of so many people is expected to appear.
+        """The least n with n·rate ≥ k. A group of n people is expected to be published.
 
         >>> SamplePair(14, Decimal("0.253735")).group
         56
@@ -70,14 +75,27 @@ def frontier(
     releases: int = 1,
     most_k: int | None = None,
 ) -> tuple[SamplePair, ...]:
-    """Every undominated (k, rate) with which N releases are (ε, δ)-DP, by rising k and rate.
+    """All pairs (k, rate) that are worth a choice: N releases with such a pair are (ε, δ)-DP
+    together.
 
-    Guarantee: every pair is verified. For one release under add_remove its rate is the greatest
-    at 6 significant digits; else it has 5, and is at most a 1e-3 share below the greatest that
-    the computed δ allows. Units: k counts privacy units, a rate is a probability. Domain:
-    2 ≤ ``most_k`` ≤ 10⁴, the largest k that is looked at; by default 500, under replace_one 100,
-    and for several releases 50, for each k then takes some 10 ms or some 300. Errors:
-    DomainError; also where no k has a rate from 1e-300 to 0.999999.
+    A pair is left out if another pair has a smaller or equal k and a larger or equal rate. The
+    pairs are sorted: k and rate rise together.
+
+    Guarantee: each pair was checked with the curve. For one release under add_remove the rate is
+    the greatest possible one with 6 significant digits. Otherwise it has 5 digits, and is at most
+    0.1 % below the greatest rate that the computed δ allows.
+
+    Arguments:
+        ``epsilon``: ε in total, from 0 to 10⁹.
+        ``delta``: δ in total, between 0 and 1.
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``releases``: N, an integer from 1.
+        ``most_k``: the largest k that is tried, an integer from 2 to 10,000. The default is 500.
+            It is 100 for one release under ``replace_one``, because each k takes some 10 ms. It is
+            50 for several releases, because each k takes some 300 ms.
+
+    Errors: DomainError if an argument has another value, or if no k has a rate from 1e-300 to
+    0.999999.
 
     >>> pairs = frontier("1", "1e-6", most_k=14)
     >>> pairs[0], pairs[-1]
@@ -100,9 +118,14 @@ def frontier(
 
 
 def least_group(pairs: tuple[SamplePair, ...]) -> SamplePair:
-    """The pair with the least k/rate, which publishes the smallest groups; ties: the smaller k.
+    """The pair with the least k/rate: it publishes the smallest groups.
 
-    Errors: DomainError where there is no pair.
+    If several pairs have the same k/rate, the one with the smallest k is returned.
+
+    Arguments:
+        ``pairs``: such as ``frontier`` returns them.
+
+    Errors: DomainError if there is no pair.
 
     >>> least_group(frontier("1", "1e-6", most_k=30)).k
     14

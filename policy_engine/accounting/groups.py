@@ -49,11 +49,22 @@ def group_size(group: object) -> int:
 
 
 def delta_group(k: int, rate: Number, epsilon: Number, group: int) -> Bound:
-    """The least δ for m units that are all in or all out, wherever they lie, ε ≥ 0, [EXACT].
+    """The least δ for m units together under add_remove, [EXACT].
 
-    Guarantee: never below the true value; above it by less than a 1e-11 share unless δ is below
-    1e-13 of the probabilities whose difference it is. ``at_n`` is the size of the cell that holds
-    all m. Errors: DomainError.
+    Either all m units are in the table, or none is. They may lie in any cells.
+
+    Guarantee: the result is never below the true value. The relative error is below 1e-11. It can
+    be larger if δ is below 1e-13 of the two probabilities whose difference is δ.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``epsilon``: ε, from 0 to 10⁹.
+        ``group``: m, an integer from 1 to 10,000.
+
+    Returns: a ``Bound``. Its ``at_n`` is the size of a cell that contains all m units.
+
+    Errors: DomainError if an argument has another value.
 
     >>> delta_group(20, "0.1", "0.5", 3)
     Bound(delta=Decimal('0.00000736065233931'), at_n=81)

@@ -26,7 +26,13 @@ _TIE = 1e-9
 
 @frozen
 class Prior:
-    """A public belief: so many groups of each size in the source, by rising size.
+    """A public belief about the source: the number of groups of each size.
+
+    It must come from public knowledge, because numbers that were counted in the source would tell
+    about people.
+
+    Fields:
+        ``sizes``: pairs of a size and the number of groups of this size, the smallest size first.
 
     >>> Prior.of_sizes({800: 20, 5000: 3})
     Prior(sizes=((800, 20), (5000, 3)))
@@ -36,7 +42,7 @@ class Prior:
 
     @property
     def groups(self) -> int:
-        """How many groups there are.
+        """The number of groups.
 
         >>> Prior.of_sizes({800: 20, 5000: 3}).groups
         23
@@ -45,7 +51,7 @@ class Prior:
 
     @property
     def people(self) -> int:
-        """How many people there are.
+        """The number of people in all groups.
 
         >>> Prior.of_sizes({800: 20, 5000: 3}).people
         31000
@@ -54,10 +60,13 @@ class Prior:
 
     @classmethod
     def of_sizes(cls, sizes: Mapping[int, int]) -> Prior:
-        """The belief that names every size.
+        """The belief with these sizes.
 
-        Errors: DomainError unless sizes and numbers of groups are integers from 1 to 10⁹, and
-        there is at least one.
+        Arguments:
+            ``sizes``: for each size of a group, the number of groups. All are integers from 1 to
+                10⁹.
+
+        Errors: DomainError if ``sizes`` is empty, or if a number has another value.
 
         >>> Prior.of_sizes({})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
@@ -72,13 +81,17 @@ class Prior:
 
     @classmethod
     def zipf(cls, people: int, groups: int, exponent: Number = 1) -> Prior:
-        """The belief that the i-th largest of the groups has a size in proportion to i^−exponent.
+        """The belief that a few groups are large and many are small.
 
-        Sizes are rounded so that they add up to ``people``: the largest i groups together have
-        the whole number of people next to their share. A group whose share is too small is left
-        out. Exponent 0 makes all groups alike, 1 is Zipf's law. Errors: DomainError unless
-        people and groups are integers with 1 ≤ groups ≤ 10⁶ and groups ≤ people ≤ 10⁹, and the
-        exponent is from 0 to 10.
+        The i-th largest group has a size in proportion to i^−exponent. Sizes are rounded to
+        integers, and add up to ``people``. A group whose size is rounded to 0 is left out.
+
+        Arguments:
+            ``people``: the number of people, an integer from ``groups`` to 10⁹.
+            ``groups``: the number of groups, an integer from 1 to 10⁶.
+            ``exponent``: from 0 to 10. With 0 all groups have the same size. 1 is Zipf's law.
+
+        Errors: DomainError if an argument has another value.
 
         >>> Prior.zipf(11, 3)
         Prior(sizes=((2, 1), (3, 1), (6, 1)))
@@ -96,10 +109,17 @@ class Prior:
 
 
 def expected_groups(k: int, rate: Number, prior: Prior) -> float:
-    """How many groups are expected to be released: Σ Pr[Bin(n, β) ≥ k].
+    """The number of groups that a release is expected to show, if the belief is right.
 
-    Accuracy: each probability to 1e-6. Units: the rate is that at which the *source* is sampled.
-    Errors: DomainError.
+    It is the sum of Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group. Each of
+    these probabilities is right to within 1e-6.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit of the source to be in the sample, between 0 and 1.
+        ``prior``: the belief.
+
+    Errors: DomainError if an argument has another value.
 
     >>> round(expected_groups(14, "0.25", Prior.of_sizes({100: 2, 10: 7})), 6)
     1.995084
@@ -109,9 +129,10 @@ def expected_groups(k: int, rate: Number, prior: Prior) -> float:
 
 
 def expected_people(k: int, rate: Number, prior: Prior) -> float:
-    """How many people are expected to be in a group that is released: Σ n·Pr[Bin(n, β) ≥ k].
+    """The number of people of the source in groups that a release is expected to show.
 
-    They are people of the source, sampled or not. Accuracy, units and errors as
+    It is the sum of n·Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group. People
+    count whether they are in the sample or not. Accuracy, arguments and errors are those of
     ``expected_groups``.
 
     >>> round(expected_people(14, "0.25", Prior.of_sizes({100: 2, 10: 7})), 4)
@@ -122,9 +143,18 @@ def expected_people(k: int, rate: Number, prior: Prior) -> float:
 
 
 def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[SamplePair]) -> SamplePair:
-    """The pair with the most expected people or groups; the smallest k within a 1e-9 share of it.
+    """The pair with which a release is expected to show most, if the belief is right.
 
-    Errors: DomainError for another goal, or no pair.
+    Of all pairs that are as good as the best, up to a relative 1e-9, the one with the smallest k
+    is returned.
+
+    Arguments:
+        ``prior``: the belief.
+        ``goal``: ``people`` counts the people in the groups that are shown. ``groups`` counts the
+            groups.
+        ``pairs``: such as ``frontier`` returns them.
+
+    Errors: DomainError if ``goal`` has another value, or if there is no pair.
 
     >>> from policy_engine.accounting.frontier import frontier
     >>> best_pair_for(Prior.zipf(48842, 900), "people", frontier("1", "1e-6", most_k=40))

@@ -148,11 +148,19 @@ class Crossing:
 
 
 def delta_replace(k: int, rate: Number, epsilon: Number) -> Bound:
-    """The least δ under replacement of one unit, from above, [EXACT].
+    """The least δ if one unit is replaced by another, [EXACT].
 
-    Guarantee: never below the true value; above it by less than a 1e-3 share for k/β up to
-    about 10⁵ and δ ≥ 1e-280, see the module for the rest. ``at_n`` is the size of the cell that
-    the unit leaves. Errors: DomainError.
+    Guarantee: the result is never below the true value. Its relative error is below 1e-3 if k/rate
+    is at most about 10⁵ and δ is at least 1e-280. The text of the module tells the other cases.
+
+    Arguments:
+        ``k``: the threshold, an integer from 2 to 10⁹.
+        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``epsilon``: ε, from 0 to 10⁹.
+
+    Returns: a ``Bound``. Its ``at_n`` is the size of the cell that the unit leaves.
+
+    Errors: DomainError if an argument has another value.
 
     >>> delta_replace(20, "0.1", "0.5").delta < Decimal("2.81e-11")
     True

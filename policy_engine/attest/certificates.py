@@ -54,7 +54,10 @@ class _Misstated(ValueError):
 
 
 def predicate_of(certificate: Certificate) -> dict[str, object]:
-    """A certificate as the predicate of an in-toto Statement; the same for equal ones."""
+    """The predicate of the in-toto Statement that a certificate is signed as.
+
+    Equal certificates give equal predicates. The page on the certificate lists the fields.
+    """
     claim, terms = certificate.claim, certificate.terms
     return {
         **dict(terms.said),

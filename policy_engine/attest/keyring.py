@@ -35,7 +35,12 @@ _DIGITS = re.compile(r"[0-9a-f]{8,64}")
 
 @frozen
 class Keyring:
-    """The keys of a ring, in the order in which they were added.
+    """The public keys of a keyring file, in the order in which they were added.
+
+    Fields:
+        ``entries``: the keys with their dates.
+        ``where``: the path of the file, for messages.
+        ``seal``: the signatures of the owners. None if nobody signed.
 
     >>> from datetime import UTC
     >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -51,7 +56,13 @@ class Keyring:
 
     @classmethod
     def read(cls, path: Path) -> Keyring:
-        """The keyring in a file; FileError where it is missing, cannot be read or is none."""
+        """Read a keyring file.
+
+        Arguments:
+            ``path``: the file, such as ``keys.json``.
+
+        Errors: FileError if the file is missing, cannot be read, or is not a keyring.
+        """
         with keys.opened_file(path, "the keyring") as file:
             stamp = _stamp(os.fstat(file.fileno()))
             content = file.read(LARGEST_RING + 1)
@@ -74,7 +85,7 @@ class Keyring:
         return cls.read(path) if path.exists() else cls((), str(path))
 
     def trusted(self) -> keys.TrustedKeys:
-        """The keys to verify with, each within its dates."""
+        """The keys for ``verify``. Each key counts within its dates."""
         return keys.TrustedKeys(
             MappingProxyType({entry.key_id: entry.public_key for entry in self.entries}),
             MappingProxyType({entry.key_id: entry.validity for entry in self.entries}),

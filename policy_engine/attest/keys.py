@@ -69,9 +69,12 @@ def key_id(key: Ed25519PublicKey | X25519PublicKey) -> str:
 
 @frozen
 class TrustedKeys:
-    """The public keys whose signature counts, by key id; every other key is a stranger.
+    """The public keys whose signatures count. A signature by any other key is refused.
 
-    A key in ``dates`` counts within them only; any other key of ``by_id`` counts always.
+    Fields:
+        ``by_id``: each key by its key id.
+        ``dates``: the dates of some keys. A key counts only within its dates. A key without dates
+            counts always.
 
     >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
     >>> list(TrustedKeys.of(key).by_id) == [key_id(key)]
@@ -88,10 +91,14 @@ class TrustedKeys:
 
     @classmethod
     def load(cls, paths: str | Path | Iterable[str | Path]) -> TrustedKeys:
-        """Trust exactly the public keys in these files, or in this one.
+        """Trust exactly the public keys in these files.
 
-        Raises FileError as ``load_public_key``, UsageError for a file that holds a private key:
-        whoever verifies has no need of it.
+        Arguments:
+            ``paths``: one PEM file, or several.
+
+        Raises:
+            FileError: a file cannot be read, or contains no Ed25519 key.
+            UsageError: a file contains a private key. Verification needs only the public key.
         """
         named, keys = [paths] if isinstance(paths, str | Path) else paths, []
         for path in map(Path, named):
@@ -105,9 +112,11 @@ class TrustedKeys:
         return cls.of(*keys)
 
     def refusal(self, name: str, at: datetime | None) -> Refusal | None:
-        """Why a signature by that key under the time ``at`` does not count, None where it does.
+        """Why a signature does not count. None if it counts.
 
-        ``at`` is the time that the signed statement states itself, None where it states none.
+        Arguments:
+            ``name``: the key id of the key that signed.
+            ``at``: the time that the signed statement states. None if it states none.
 
         >>> TrustedKeys.of().refusal("ab12", None).text
         'key ab12 is not among the trusted keys'
@@ -118,7 +127,9 @@ class TrustedKeys:
         return None if dates is None else dates.refusal(name, at)
 
     def within(self, ring: TrustedKeys) -> TrustedKeys:
-        """These keys and those of ``ring``, whose dates hold for a key that is in both."""
+        """These keys and the keys of ``ring``. For a key that is in both, the dates of ``ring``
+        count.
+        """
         return TrustedKeys(
             MappingProxyType({**self.by_id, **ring.by_id}),
             MappingProxyType({**self.dates, **ring.dates}),

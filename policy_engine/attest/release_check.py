@@ -60,18 +60,31 @@ def verify_release(
     release: Path | str | TableRows | None = None,
     kind: str = PREDICATE_TYPE,
 ) -> Verified:
-    """Verify the text of a certificate, and with ``release`` the file or table it speaks of.
+    """Verify a certificate, and the release if you name it. The source is not needed.
 
-    Guarantee: a trusted key signed it; δ is below neither what brute force finds nor the
-    accountant's bound, [EXACT]; its SQL is what is printed of its claim, and it states every
-    assumption of that; and the file is the one that was signed, with the certified columns, groups
-    of at least k, in canonical order, and nothing hidden in it. Of a release into a table,
-    ``release`` is its rows or an export. What was left out is in ``unchecked``. Of a release that
-    promises nothing the statement is of another ``kind``, and what holds is never ``is_certified``.
+    Guarantee: if the call returns, all of this holds:
+
+    * A trusted key signed the certificate.
+    * δ is not below the bound of the accountant, and not below the result by brute force, [EXACT].
+    * The SQL is what the kernel prints for the claim, and the certificate states every assumption
+      of this SQL.
+    * If ``release`` is given, it is the release that was signed. It has the certified columns, its
+      groups have at least k, its rows are in the fixed order, and it contains nothing else.
+
+    Arguments:
+        ``envelope``: the text of the certificate.
+        ``trusted``: the keys that may sign.
+        ``release``: the file. If the release is a table, its rows or an export of the table.
+            Without it only the certificate is verified.
+        ``kind``: the type of the signed statement. A release without (ε, δ) has another type than
+            the default. For such a release ``is_certified`` of the result is always False.
+
+    Returns: a ``Verified``. Its ``unchecked`` lists what was not checked.
 
     Raises:
         UsageError: ``envelope`` is the path of a certificate, not its text.
-        VerificationFailed: with every reason; an unknown mechanism, version or field is refused.
+        VerificationFailed: something does not hold. All reasons are in ``reasons``. An unknown
+            mechanism, version or field is a reason, too.
         FileError: the release cannot be read.
     """
     if not isinstance(envelope, str) or envelope.strip().endswith(".json"):

@@ -13,10 +13,17 @@ if TYPE_CHECKING:
 
 @frozen
 class Verified:
-    """What was checked and held, what was not looked at, and what the certificate assumes.
+    """The result of ``verify``.
 
-    ``certificate``: of a release; ``numbers``: what another signed file states. ``is_recomputed``:
-    the second route recomputed the δ, or the other file's numbers.
+    Fields:
+        ``subject``: the name of the release in the certificate.
+        ``checked``: what was checked and holds.
+        ``unchecked``: what was not checked.
+        ``assumptions``: the assumptions of the certificate, as sentences.
+        ``certificate``: the certificate of a release. None for another signed file.
+        ``numbers``: the numbers that another signed file states.
+        ``is_recomputed``: True if a second computation confirmed δ or the numbers of the other
+            file.
     """
 
     subject: str

@@ -45,13 +45,23 @@ BUILT_INS = (
 
 @frozen
 class Answer:
-    """What a text is: ``claim`` is what it was certified to be, or what ``canonical`` is.
+    """The answer about an SQL text. The text is certified if ``findings`` is empty.
 
-    ``canonical`` is the text to run instead, empty where there is none or none is needed;
-    ``missed`` what of the text it leaves out, and ``taken`` what is taken for granted of the
-    text, of it ``beside`` what is so of the tables that are looked up. Certified is what has no
-    findings. What the text makes of released rows is ``afterwards``, a query over those of
-    ``canonical`` under the name ``released``: it costs nothing.
+    Fields:
+        ``claim``: what the text releases if it is certified. Otherwise what ``canonical``
+            releases. None if neither is known.
+        ``target``: the table that the text creates, as its parts of a name. Empty if there is
+            none.
+        ``canonical``: the SQL to run instead. Empty if there is none, or none is needed.
+        ``afterwards``: a query that computes the rest of the text from the released rows. It reads
+            them under the name ``released``, and costs nothing. Empty if nothing is left to
+            compute.
+        ``assumptions``: what must hold so that a certified text keeps its promise.
+        ``missed``: the parts of the text that ``canonical`` leaves out.
+        ``taken``: what was assumed about the text to write ``canonical``, such as types of
+            columns.
+        ``findings``: the reasons why the text is not certified.
+        ``beside``: those parts of ``taken`` that are about joined tables.
     """
 
     claim: Claim | None = None
@@ -71,13 +81,19 @@ class Answer:
 
 
 def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None) -> Answer:
-    """What ``text`` is on an engine; against a policy, if it is given.
+    """Check an SQL text.
 
-    Guarantee: without findings, the text is the kernel's print of ``claim``, in an envelope that
-    makes ``target`` or in none; and of a policy, its claim, with the guarantee that it promises.
+    Guarantee: if the answer has no ``findings``, the text is exactly what the kernel prints for
+    ``claim``. The text may also create the table ``target`` from this query. If a policy is given,
+    the claim is the claim of the policy, with the guarantee that the policy promises.
 
-    Raises:
-        PolicyError: the policy does not fit the source.
+    Arguments:
+        ``text``: the SQL.
+        ``engine``: the name of the engine, such as ``duckdb``.
+        ``schema``: the tables and the types of their columns. ``Schema()`` if they are not known.
+        ``policy``: the policy that the text should be. Without it any claim is possible.
+
+    Errors: PolicyError if the policy does not fit the source.
 
     >>> text = "select sex, count(*) as n from main.people tablesample bernoulli (10 percent)"
     >>> found = answer(text + " group by sex having count(*) >= 20", "duckdb", Schema())

@@ -74,10 +74,17 @@ class Terms:
 
 @frozen
 class Certificate:
-    """What was certified of one text, and its price.
+    """The statement that a certificate file contains. It contains nothing that was read from the
+    source.
 
-    It holds nothing that was read from the source. ``templates`` is the digest of those that
-    printed the ``query``, and ``time`` when it was certified.
+    Fields:
+        ``terms``: the promise, the policy's name and digest, and the place of the release.
+        ``claim``: what the SQL releases.
+        ``engine``: the engine that runs the SQL.
+        ``query``: the certified SQL.
+        ``assumptions``: what must hold and the program cannot check.
+        ``templates``: SHA-256 of the templates that printed the SQL.
+        ``time``: when it was certified, in UTC, such as ``2026-11-29T12:00:00Z``.
     """
 
     terms: Terms
@@ -115,17 +122,23 @@ class Certificate:
 
 
 def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
-    """The certificate that ``text`` is the release of ``claim``.
+    """Make the certificate that ``text`` is the release of ``claim``.
 
-    Guarantee: running exactly ``text`` on the engine, under the certificate's assumptions, is
-    (ε, δ)-DP for the claim's unit and the promised notion of neighbours, with the promised ε and
-    at most the promised δ ([EXACT]).
+    Guarantee: run exactly ``text`` on the engine. If the assumptions in the certificate hold, the
+    result is (ε, δ)-DP for the unit of the claim and the promised neighbours. ε is the promised ε,
+    and δ is at most the promised δ, [EXACT].
+
+    Arguments:
+        ``text``: the SQL. It must equal, token by token, what the kernel prints for the claim.
+        ``claim``: the source, the unit, the mechanism and the recode of each column.
+        ``engine``: the name of the engine, such as ``duckdb``.
+        ``terms``: what else the certificate states. Its ``promise`` has ε, δ and the neighbours.
 
     Raises:
-        Refused: the engine cannot do what the claim asks for.
-        NotPrinted: the text is not what the kernel prints.
-        ClaimError: nothing is promised, or nothing can be of such a law.
-        Unmet: the exact δ is above the promised one.
+        Refused: the engine cannot do what the claim needs.
+        NotPrinted: the text differs from what the kernel prints.
+        ClaimError: ``terms`` promises no (ε, δ), or no claim of this kind exists.
+        Unmet: the exact δ is above the promised δ.
 
     >>> from policy_engine.kernel.claim import Shown
     >>> from policy_engine.kernel.mechanisms import Native

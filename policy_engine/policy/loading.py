@@ -25,10 +25,17 @@ from policy_engine.policy.time_models import PLANNED, EditionsSpec
 
 
 def load_policy(path: str | Path, *, unpromised: bool = False) -> Policy:
-    """The policy in a file; one of no (ε, δ) only for who says that it takes ``unpromised`` ones.
+    """Read and check a policy file.
 
-    Raises ``FileError`` where the file cannot be read, else ``PolicyError`` with every problem
-    of the file and of its hierarchies.
+    Arguments:
+        ``path``: the file.
+        ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a policy
+            is an error.
+
+    Raises:
+        FileError: the file cannot be read.
+        PolicyError: the policy has problems. All problems of the file and of its hierarchy files
+            are in ``problems``, each with its line.
     """
     file = Path(path)
     return load_policy_text(read_text(file, "policy"), file, file.parent, unpromised=unpromised)
@@ -37,7 +44,16 @@ def load_policy(path: str | Path, *, unpromised: bool = False) -> Policy:
 def load_policy_text(
     text: str, file: str | Path, directory: str | Path, *, unpromised: bool = False
 ) -> Policy:
-    """The policy that ``text`` writes, as if it were in ``file``; paths start at ``directory``.
+    """Check the text of a policy.
+
+    Arguments:
+        ``text``: the YAML text.
+        ``file``: the name that messages give to the text. No file of this name is needed.
+        ``directory``: the folder that relative paths in the text start from.
+        ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a policy
+            is an error.
+
+    Errors: PolicyError with all problems.
 
     >>> load_policy_text("k: 1", "policy.yaml", ".")  # doctest: +ELLIPSIS
     Traceback (most recent call last):

@@ -27,10 +27,13 @@ CutPoint = Decimal | date | datetime
 
 @frozen
 class Intervals(GivesText):
-    """Intervals closed on the left: ``cuts`` ascend strictly, one label more than cuts.
+    """The label of the interval that contains the value. NULL and NaN become NULL.
 
-    ``labels[0]`` is everything below ``cuts[0]``, ``labels[-1]`` everything from
-    ``cuts[-1]`` on. NULL and NaN stay NULL.
+    Fields:
+        ``cuts``: the ends of the intervals, in rising order. A value that equals a cut belongs to
+            the interval above it.
+        ``labels``: one label for each interval, one more than cuts. The first is for values below
+            the first cut.
     """
 
     cuts: tuple[CutPoint, ...]
@@ -39,10 +42,12 @@ class Intervals(GivesText):
 
 @frozen
 class Lookup(GivesText):
-    """A finite map of texts, from ``map`` or ``hierarchy``; NULL stays NULL.
+    """A label that is looked up in a fixed list, from ``map`` or ``hierarchy``. NULL stays NULL.
 
-    ``table`` is sorted by key; a value in no key becomes ``other`` (None: NULL). A value
-    that is not text is looked up as its text.
+    Fields:
+        ``table``: pairs (value, label), sorted by value. A value that is not a text is looked up
+            as its text.
+        ``other``: the label of a value that is not in the list. None means NULL.
     """
 
     table: tuple[tuple[str, str | None], ...]

@@ -172,15 +172,40 @@ class Following:
 
 @frozen
 class Policy:
-    """A policy with nothing left open: every default filled in, every ``auto`` solved.
+    """A checked policy. Every default is filled in, and every ``auto`` has its number.
 
-    ``recodings`` has every released column in the file's order, ``filter`` its columns by their
-    names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
-    text where none is declared. ``protection`` is what is drawn: a sample, or noise where
-    everybody is in the release, so that ``rate`` is 1, or nothing. ``levels`` are of the columns
-    with a hierarchy: which one is released, of how many. ``models`` hold of all that is released.
-    ``stated`` is what the author says of it beside its numbers, by the names that a certificate has
-    for it: purpose, contact, ….
+    Fields:
+        ``name``, ``description``: texts of the policy.
+        ``source``: the table or file that is read, and its unit.
+        ``recodings``: a pair (name, recoding) for each released column, in the order of the file.
+        ``rate``: the chance of each unit to be in the sample. 1 if there is no sample.
+        ``method``: ``keyed`` or ``native``, the way of sampling.
+        ``k``: the threshold.
+        ``guarantee``: ε, δ and the neighbours.
+        ``release``: the place and form of the release.
+        ``budget``: the name of the account. If the policy names none, the name of the source.
+        ``grouping``: how the SQL counts: ``recoded`` groups by the released values at once,
+            ``raw_first`` by the source's values first, and ``auto`` leaves the choice to the
+            program. The result is the same.
+        ``digest``: SHA-256 of the policy and its hierarchy files.
+        ``protection``: the mechanism with its numbers: a sample, noise, or neither.
+        ``file``: the policy file.
+        ``directory``: the folder that paths of the policy start from.
+        ``declared_budget``: True if the policy names its account.
+        ``filter``: a pair (column, condition) for each column that is filtered.
+        ``missing``: a pair (column, text) if this text stands for NULL.
+        ``levels``: for each column with a hierarchy, the level that is released, and the number of
+            levels.
+        ``models``: the syntactic models that the released groups must meet.
+        ``stated``: what the author states in the certificate, such as purpose and contact.
+        ``part``: if one random part of the people is counted, the number of parts and the number
+            of this part. Otherwise None.
+        ``schedule``: the calendar that says when editions are due. None without a calendar.
+        ``edition``: the edition that the policy is prepared for. It has no name after
+            ``load_policy``.
+        ``follows``: the account that sets ε and δ. None if the policy states them.
+        ``zone``: the time zone of days and hours.
+        ``is_searched``: True if a recoding may be chosen by search.
     """
 
     name: str
@@ -201,33 +226,33 @@ class Policy:
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
-    """What stands for NULL, by the columns where a text does."""
     levels: tuple[tuple[str, tuple[int, int]], ...] = ()
     models: tuple[Model, ...] = ()
     stated: tuple[tuple[str, str], ...] = ()
     part: tuple[int, int] | None = None
-    """How many parts there are, and the number of the one that is counted."""
     schedule: Refresh | PeriodOf | None = None
-    """When it is due; None of a policy that is released when somebody asks."""
     edition: Edition = field(default=Edition())
-    """Which draw of it is meant: none is named where a policy was read, and nothing more."""
     follows: Following | None = None
-    """What gave it its guarantee, where that is not written in it."""
     zone: str = UTC_NAME
-    """Whose clocks tell the days and hours of moments with a zone."""
     is_searched: bool = False
-    """Whether it says among which levels of its columns may be chosen."""
 
     @classmethod
     def from_dict(
         cls, data: Mapping[str, object], directory: str | Path = ".", *, unpromised: bool = False
     ) -> Policy:
-        """The policy that a dict says, with the keys and values of a policy's file.
+        """Check a policy that is a dict.
 
-        Paths in it start at ``directory``, which is also where its project is looked for. Numbers,
-        dates, tuples and Decimals are taken as they are. ``unpromised`` is as for ``load_policy``.
+        Arguments:
+            ``data``: the keys and values of a policy file. A value may be a text, number, Decimal,
+                date, list, tuple, dict, truth value or None.
+            ``directory``: the folder that relative paths start from. The project is looked for
+                there, too.
+            ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a
+                policy is an error.
 
-        Errors: PolicyError with every problem; UsageError of a value that no file can have.
+        Raises:
+            PolicyError: the policy has problems. All of them are in ``problems``.
+            UsageError: a value has a type that no policy file can have.
 
         >>> policy = Policy.from_dict({
         ...     "version": 1, "name": "by_sex", "source": {"file": "people.parquet"},

@@ -57,9 +57,12 @@ MOST_BARS = 40
 
 @frozen
 class OpenedRelease:
-    """A release and its certificate, whose rows are in reading order: bins by their cuts.
+    """A release that was read, with its certificate.
 
-    ``place`` is the file or the table that it is in.
+    Fields:
+        ``place``: the file or table.
+        ``certificate``: its certificate.
+        ``rows``: the rows, sorted for reading. Bins are in the order of their cuts.
     """
 
     place: str
@@ -88,12 +91,19 @@ class OpenedRelease:
         return f"ε = {found.epsilon:f}, δ = {float(found.delta):.3g}: {odds}"
 
     def to_arrow(self, *, errors: bool = False) -> pa.Table:
-        """The rows; with ``errors`` behind each number how far it is off (1 SD), as ``NAME_sd``.
+        """The rows as a table of Arrow.
 
-        Behind that stand ``NAME_low`` and ``NAME_high``, between which what counts lies in 95 of
-        100 releases, but for what bounds and the rounding of values move. They are missing where a
-        row does not tell them: of a mean over values whose number no column shows. A median or
-        quantile has neither. Of a sample all are of the estimate, which is ``NAME_estimate``.
+        With ``errors=True`` columns about the error stand behind each number ``NAME``:
+
+        * ``NAME_sd``: the standard deviation of the error.
+        * ``NAME_low`` and ``NAME_high``: the true value is between them in 95 of 100 releases. The
+          effect of bounds and of rounded values is not part of this. Empty for a median or
+          quantile.
+        * ``NAME_estimate``: only for a sample. It estimates the number in the whole source, and
+          the errors are those of the estimate.
+
+        A cell is empty if the row does not tell its error, such as for a mean over an unknown
+        number of values.
         """
         import pyarrow as pa
 
@@ -117,9 +127,12 @@ class OpenedRelease:
         return table
 
     def to_pandas(self, *, errors: bool = False) -> pd.DataFrame:
-        """The same as a DataFrame of pandas, with decimals as floats.
+        """The rows as a DataFrame of pandas. Decimals become floats.
 
-        Errors: UsageError where pandas is not installed.
+        Arguments:
+            ``errors``: as for ``to_arrow``.
+
+        Errors: UsageError if pandas is not installed.
         """
         import pyarrow as pa
 
@@ -134,7 +147,13 @@ class OpenedRelease:
         return table.to_pandas(date_as_object=False)
 
     def to_polars(self, *, errors: bool = False) -> pl.DataFrame:
-        """The same as a DataFrame of polars. Errors: UsageError where that is not installed."""
+        """The rows as a DataFrame of polars.
+
+        Arguments:
+            ``errors``: as for ``to_arrow``.
+
+        Errors: UsageError if polars is not installed.
+        """
         try:
             import polars as pl
         except ImportError:
@@ -144,10 +163,16 @@ class OpenedRelease:
         return found
 
     def to_csv(self, path: str | Path, *, errors: bool = False) -> None:
-        """Write the rows as CSV with a heading: a missing value is an empty field without quotes.
+        """Write the rows to a CSV file with a heading.
 
-        Of an edition its name is the first column: the file has nothing else that tells it.
-        Errors: FileError where it cannot be written.
+        A missing value becomes an empty field without quotes. If the edition has a name, it is the
+        first column, because nothing else in the file tells it.
+
+        Arguments:
+            ``path``: the file to write.
+            ``errors``: as for ``to_arrow``.
+
+        Errors: FileError if the file cannot be written.
         """
         import pyarrow as pa
         from pyarrow import csv
@@ -161,9 +186,15 @@ class OpenedRelease:
             csv.write_csv(table, str(path), options)
 
     def picture(self, column: str | None = None, *, most: int = MOST_BARS) -> Picture:
-        """The first groups with a number of theirs, by default the count, and its interval.
+        """The first groups with one number each and its error, to draw as bars.
 
-        Errors: UsageError where no number of it estimates the source, or none is called so.
+        Arguments:
+            ``column``: the name of the number. The default is the first number, which is the
+                count.
+            ``most``: the greatest number of groups.
+
+        Errors: UsageError if there is no number of this name, or no number that estimates the
+        source.
         """
         number = self._number(column)
         keys = self.certificate.claim.released
@@ -187,9 +218,15 @@ class OpenedRelease:
     def plot(
         self, column: str | None = None, *, axes: Axes | None = None, most: int = MOST_BARS
     ) -> Axes:
-        """The picture, drawn by matplotlib on ``axes`` or on new ones.
+        """Draw ``picture`` with matplotlib.
 
-        Errors: UsageError where there is no picture, or matplotlib is not installed.
+        Arguments:
+            ``column``, ``most``: as for ``picture``.
+            ``axes``: the axes to draw on. The default makes new ones.
+
+        Returns: the axes.
+
+        Errors: UsageError as for ``picture``, or if matplotlib is not installed.
         """
         return self.picture(column, most=most).draw(axes)
 
@@ -269,13 +306,16 @@ def _drawn(label: str, row: RowNumbers, number: ShownNumber) -> DrawnNumber:
 
 
 def open_release(place: str | Path, project: Project | None = None) -> OpenedRelease:
-    """A release that stands: by its Parquet file, or by the certificate of a file or a table.
+    """Read a release and its certificate. Nothing is verified: use ``verify`` for that.
 
-    ``project`` has the warehouse of a table; without one that of the working folder is meant.
-    Nothing is checked but that the certificate can be read: ``verify`` does that.
+    Arguments:
+        ``place``: the Parquet file of the release, or the certificate of a file or table.
+        ``project``: the project with the warehouse of the table. The default is the project of the
+            working folder.
 
-    Errors: FileError, WarehouseError, VerificationFailed: the release or its certificate cannot be
-    read.
+    Raises:
+        FileError, WarehouseError, VerificationFailed: the release or its certificate cannot be
+            read.
     """
     path = Path(place)
     named = path if path.suffix.lower() == ".json" else certificate_path(path)

@@ -288,13 +288,20 @@ def compile_policy(
     method: str | None = None,
     schema: Schema | None = None,
 ) -> str:
-    """The text of ``policy`` in a dialect, by default its warehouse's.
+    """The SQL of a policy.
 
-    ``method`` shows another way of sampling.
-    With a ``schema`` no warehouse is asked: it has the source's columns and their types.
+    Arguments:
+        ``policy``: as ``load_policy`` returns it.
+        ``dialect``: the SQL dialect, such as ``duckdb`` or ``postgres``. The default is the
+            dialect of the policy's warehouse.
+        ``method``: ``keyed`` or ``native``, to see the SQL of the other way of sampling. The
+            default is the policy's own. Only for a policy with a sample.
+        ``schema``: the columns of the source table and their types. With a schema no warehouse is
+            opened. Without it the warehouse or the file is asked for the columns.
 
     Raises:
-        UsageError: no such dialect or method, or ``policy`` is not a loaded policy.
+        UsageError: there is no such dialect or method, the schema does not describe the source, or
+            ``policy`` is not a loaded policy.
         PolicyError: the policy does not fit its source.
     """
     policy = loaded(policy, unpromised=True)

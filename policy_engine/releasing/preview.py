@@ -55,12 +55,21 @@ _Made = TypeVar("_Made")
 
 @frozen
 class Preview:
-    """What a release would be: its certificate, the account that would pay, what, and its place.
+    """The result of ``preview``.
 
-    ``refusal`` says why the account cannot pay, ``repeats`` is the entry that has paid already,
-    ``news`` what should be known before it is paid, ``warnings`` are of what the catalog knows and
-    the policy seldom means. ``edition`` is the
-    one that is due, or the next of a ``schedule``; ``policy`` is as it would be drawn.
+    Fields:
+        ``policy``: the policy as it would be drawn.
+        ``certificate``: the certificate that the release would get.
+        ``account``: the account that would pay, as it is now.
+        ``charge``: the price.
+        ``ends``: the place of the release and of its certificate.
+        ``refusal``: why the account cannot pay. Empty if it can.
+        ``repeats``: the number of the entry that already paid for this release. None if there is
+            none.
+        ``news``: texts that ``release`` would say before it charges.
+        ``edition``: the edition that is due. If none is due, the next one.
+        ``schedule``: what the calendar says. None without a calendar.
+        ``warnings``: parts of the policy that are allowed, but seldom wanted.
     """
 
     policy: Policy
@@ -117,9 +126,18 @@ class Preview:
 
 
 def preview(policy: Policy, project: Project | None = None, *, clock: Clock = utc_now) -> Preview:
-    """A dry run: the certificate to be, and what its account has left. Writes nothing.
+    """Show what ``release`` would do. Nothing is drawn, charged or written.
 
-    Of an edition that is not due yet it is what it will be on the day from which it is.
+    If no edition is due yet, the answer is for the day on which the next edition is due.
+
+    Arguments:
+        ``policy``: as ``load_policy`` returns it.
+        ``project``: the project. The default is the project of the policy's folder.
+        ``clock``: a function that returns the time.
+
+    Raises:
+        PolicyError, NotCertifiable: the policy does not fit its source, or cannot be certified.
+        FileError, WarehouseError, LedgerError: something cannot be read.
     """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)

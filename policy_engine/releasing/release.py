@@ -80,12 +80,32 @@ if TYPE_CHECKING:
 
 @frozen
 class Released:
-    """What a release was. ``release`` and ``certificate`` say where the two are.
+    """The result of ``release``.
 
-    ``person_groups`` is what the counts of its groups add up to: each of the people, of a sample
-    or with noise, as often as groups count them. Without (ε, δ) both are None. ``outcome``: drawn
-    now, or standing since before, or put back from the bytes that were kept; the last two cost
-    nothing, and looked at no source. ``remarks`` say what its author may not have meant.
+    Fields:
+        ``release``: the file or table, as a text.
+        ``certificate``: the file of the certificate.
+        ``epsilon``, ``delta``: ε and δ of this release. None if the policy promises no (ε, δ).
+        ``k``: the least count of a published group.
+        ``rate``: the chance of each unit to be in the sample. 1 if there is no sample.
+        ``groups``: the number of published groups.
+        ``rows``: the number of published rows.
+        ``person_groups``: the sum of the counts of all groups, from the sample or with noise. A
+            person who is counted in three groups adds three.
+        ``account``: the name of the account that paid.
+        ``entry``: the number of the entry in the ledger.
+        ``state``: the account after the release.
+        ``asked``: the price of the release, as the account counts it.
+        ``groups_a_person``: the greatest number of groups in which one person is counted.
+        ``outcome``: ``released`` (drawn now), ``stands`` (this release already existed) or ``put
+            back`` (the file was lost, and was written again from kept bytes). ``stands`` and ``put
+            back`` cost nothing and do not read the source.
+        ``remarks``: warnings about the result, such as that no group is shown.
+        ``edition``: the name of the edition. Empty if it has no name.
+        ``windows``: the windows of the account in which the release counts.
+        ``is_revision``: True if the calendar drew this edition anew.
+        ``begins``: a text if this is the first release in a window. Otherwise empty.
+        ``project``: the project whose warehouse has the table.
     """
 
     release: str
@@ -102,18 +122,13 @@ class Released:
     state: Account
     asked: Asked
     groups_a_person: int = 1
-    """In how many groups a person counts at most."""
     outcome: Outcome = "released"
     remarks: tuple[str, ...] = ()
     edition: str = ""
     windows: tuple[str, ...] = (FOR_EVER,)
-    """Those of its account in which it counts."""
     is_revision: bool = False
-    """Whether its calendar drew it anew."""
     begins: str = ""
-    """That it is the first in its window, and what that window adds; empty of another."""
     project: Project | None = field(default=None, repr=False)
-    """Whose warehouse a table is in."""
 
     def __repr__(self) -> str:
         price = "no (ε, δ)" if self.epsilon is None else f"ε = {in_text(self.epsilon)}"
@@ -184,32 +199,48 @@ def release(
     watch: Callable[[Callable[[], float | None]], AbstractContextManager[object]] = nullcontext,
     clock: Clock = utc_now,
 ) -> Released:
-    """Publish one edition of what ``policy`` says, with its certificate, and charge its account.
+    """Publish one edition of a policy with its certificate, and charge its account.
 
-    Guarantee: what is published is what the certificate's text computes from a sample under a
-    secret of its own; the account is charged before the sample is drawn, and the ledger has the
-    digest of what was drawn before anybody can see a byte of it. A release of this policy that
-    stands is the answer: its source is not looked at, and nothing is charged; one that is lost is
-    put back from the bytes that were kept.
+    If this edition is already released, that release is the answer: its source is not read, and
+    nothing is charged. If its file is lost, it is written again from the kept bytes.
 
-    ``edition`` names the draw: a period of the policy's schedule, whose edition has to be due by
-    the ``clock``; or another draw of a policy without one, at a price of its own. Without it the
-    only one is meant, or the last.
+    Guarantee:
 
-    ``revise`` draws anew at a new price all the same; of a policy as an edition that its calendar
-    draws anew, the calendar and the ledger say whether it is due so. ``say`` is told, before
-    anything is charged, that a release is a new one though one was made in its place before.
-    ``watch`` is given a function that says how many per cent of the running query are done, if the
-    engine does; it may ask until its body ends, and not later: the connection is closed then.
+    * What is published is the result of the SQL in the certificate. The sample or noise is drawn
+      from a secret of this release alone.
+    * The account is charged before anything is drawn.
+    * The ledger has the digest of the result before anybody can see the result.
+
+    Arguments:
+        ``policy``: as ``load_policy`` returns it.
+        ``project``: the project. The default is the project of the policy's folder.
+        ``edition``: the name of the edition. With a calendar it is required, a period such as
+            ``2026-11`` that must be due. Without a calendar, a new name is one more draw, which is
+            charged. The default is the last edition, or the only one.
+        ``replace``: if True, another release in the same place may be overwritten.
+        ``revise``: if True, the edition is drawn again, and charged again. If ``policy`` is
+            already an edition that its calendar draws anew, ``revise`` is not used: the calendar
+            and the ledger decide whether to draw.
+        ``say``: a function that is called with one text at a time, before anything is charged. The
+            texts are warnings, the pin of a ledger in the project file, why a release is new
+            though one was made before, the first use of another account, the use of the rest
+            beside a plan, and the begin of a window. The default drops the texts.
+        ``watch``: a function that is called once, before the warehouse is used. Its argument is a
+            function, here ``done``: ``done()`` returns how many per cent of the running query are
+            done, or None if the engine does not say. ``watch`` returns a context manager. Call
+            ``done`` only inside its ``with`` block, because the connection is closed after the
+            block.
+        ``clock``: a function that returns the time. It decides what is due.
 
     Raises:
-        PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
-        NotReleasable: its release was charged and is lost; only ``revise`` draws another. Or the
-            edition is not due yet, or cannot be drawn any more.
-        BudgetExceeded: the account cannot pay; nothing was drawn.
-        FileError, WarehouseError, LedgerError: nothing was published, unless the message
-            says that the release stands. If the sample was drawn, the charge stands.
-        UsageError: ``policy`` is not a loaded policy; or has a schedule, and no edition is named.
+        PolicyError, NotCertifiable: the policy does not fit its source, or cannot be certified.
+        NotReleasable: the release was charged and is lost, and only ``revise`` draws a new one. Or
+            the edition is not due yet, or can no longer be drawn.
+        BudgetExceeded: the account cannot pay. Nothing was drawn.
+        FileError, WarehouseError, LedgerError: nothing was published, except if the message says
+            that the release is there. If something was drawn, it stays charged.
+        UsageError: ``policy`` is not a loaded policy, or it has a calendar and ``edition`` is
+            missing.
     """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)

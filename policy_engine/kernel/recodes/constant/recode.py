@@ -11,7 +11,11 @@ from policy_engine.values import frozen
 
 @frozen
 class Constant(GivesText):
-    """The text ``label``, whatever a row holds, NULL too."""
+    """The same text for every row, for NULL too.
+
+    Fields:
+        ``label``: the text.
+    """
 
     label: str
     reads: ClassVar[bool] = False

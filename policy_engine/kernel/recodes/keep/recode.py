@@ -9,9 +9,10 @@ from policy_engine.values import frozen
 
 @frozen
 class Keep(ValueRecode):
-    """The value; a label, a UUID and a whole number of 128 bits as their text.
+    """The value itself.
 
-    A NaN among decimals, which some engines have, becomes NULL.
+    Values of an enumeration, UUIDs and integers of 128 bits become text. Some engines have NaN
+    among decimals. It becomes NULL.
     """
 
     def fits(self, seen: Type) -> bool:

@@ -11,9 +11,12 @@ MOST_CHARACTERS = 999_999_999
 
 @frozen
 class Prefix(GivesText):
-    """The first ``length`` characters, where a character is a code point.
+    """The first characters of a text.
 
-    NULL where an engine takes a NUL for the end of a text (SQLite) and the text has one.
+    SQLite ends a text at a NUL character. There a text with a NUL becomes NULL.
+
+    Fields:
+        ``length``: the number of characters (code points).
     """
 
     length: int

@@ -21,11 +21,16 @@ Way = Literal["nearest", "down", "zero"]
 
 @frozen
 class Round(ValueRecode):
-    """A multiple of ``step``, which the ``way`` says; NULL from ``below`` on and of NaN.
+    """A multiple of ``step``. NaN and very large values become NULL.
 
-    x as a double d: the whole part of |d|/step, one more where the rest is at least ½, or where it
-    is rounded down and d is a negative number with a rest, times step, with the sign of d. Of
-    |d| < step/10 the rest alone is asked. Every engine makes the same double of x below ``below``.
+    Values count as doubles. They become NULL from ``below`` on, because only smaller values give
+    the same double on every engine. ``below`` depends on the type of the column.
+
+    Fields:
+        ``step``: the step, above 0.
+        ``way``: ``nearest`` rounds to the nearest multiple, and half a step away from zero.
+            ``down`` gives the greatest multiple that is not above the value. ``zero`` rounds
+            towards zero.
     """
 
     step: Decimal

@@ -15,12 +15,17 @@ UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
 
 @frozen
 class Truncate(ValueRecode):
-    """The start of the ``unit``; NULL outside the years 1 to 9999. Of a week of ISO 8601, which
-    starts on Monday, the name: 2026-W48.
+    """The start of the year, quarter, month, day or hour, or the name of the week.
 
-    Of a moment with a zone, the unit as the clocks of ``zone`` show it, by the engine's rules; of
-    another zone than UTC, NULL outside the years 2 to 9998. A text tells an hour once that a clock
-    shows twice.
+    A week is an ISO 8601 week, which starts on Monday. It becomes a text such as ``2026-W48``.
+    Years outside 1 to 9999 become NULL. With another zone than UTC, years outside 2 to 9998 become
+    NULL.
+
+    Fields:
+        ``unit``: ``year``, ``quarter``, ``month``, ``week``, ``day`` or ``hour``.
+        ``zone``: the time zone whose clocks decide, for moments with a zone. The engine's own
+            rules of the zone are used. When clocks are set back, they show one hour twice, and
+            both hours become the same value.
     """
 
     unit: Unit
