@@ -157,10 +157,10 @@ def table_of_deltas(
         lines.append(tuple(line))
     header = (corner, *(f"ε = {epsilon:g}" for epsilon in TABLE_EPSILONS))
     reading = (
-        "In each cell [LQS], and below it [EXACT]. The exact value is between "
-        f"{min(ratios):.3g} and {max(ratios):.3g} times below the bound where there is one; at "
-        f"k = 20, β = 0.2, ε = 1 it is {short(exact(20, 0.2, 1.0))} instead of "
-        f"{short(lqs(20, 0.2, 1.0))}."
+        "The first number of a cell is [LQS], the second [EXACT]. If there is a bound, it is "
+        f"between {min(ratios):.3g} and {max(ratios):.3g} times the exact value. At k = 20, "
+        f"β = 0.2, ε = 1 the bound is {short(lqs(20, 0.2, 1.0))} and the exact value "
+        f"{short(exact(20, 0.2, 1.0))}."
     )
     return Table(header, tuple(lines), reading)
 
@@ -213,8 +213,8 @@ def lqs_figure_4() -> Figure:
     panel = Panel("k = 20", "sampling rate β", "δ", (*curves, *KINDS), (1e-30, 1), x_log=True)
     reading = (
         f"At k = 20, ε = 1, β = 0.3 the paper's bound is {short(lqs(20, 0.3, 1.0))} and the exact "
-        f"value {short(exact(20, 0.3, 1.0))}; at β = 0.7 the paper has no bound, as "
-        f"ε < −ln(1−β) = 1.20, and the exact value is {short(exact(20, 0.7, 1.0))}."
+        f"value {short(exact(20, 0.3, 1.0))}. At β = 0.7 the paper has no bound, because "
+        f"ε < −ln(1−β) = 1.20. The exact value is {short(exact(20, 0.7, 1.0))}."
     )
     return Figure((panel,), reading)
 
@@ -239,9 +239,10 @@ def lqs_figure_5() -> Figure:
     bound, value = delta_lqs(k, str(rate), str(epsilon)), delta_exact(k, str(rate), str(epsilon))
     assert bound is not None
     reading = (
-        f"The paper's term is {short(tail[0][1])} at the first n = {first} and largest at "
-        f"n = {bound.at_n}, {short(float(bound.delta))}: the first local maximum is not always "
-        f"the greatest. The exact one is largest at n = {value.at_n}, {short(float(value.delta))}."
+        f"The paper's term is {short(tail[0][1])} at the first n = {first}. It is largest at "
+        f"n = {bound.at_n}, {short(float(bound.delta))}. So the first local maximum is not always "
+        f"the greatest. The exact term is largest at n = {value.at_n}, "
+        f"{short(float(value.delta))}."
     )
     return Figure((panel,), reading)
 
@@ -308,14 +309,13 @@ def thesis_figure_3_2() -> Figure:
     left = thesis_panel(100, 2.0, 1e-10)
     right = thesis_panel(10_000, 1.0, 1e-15)
     reading = (
-        "At n = 100 no δ below (1−λ)^(n−1) = "
-        f"{short((1 - THESIS_FLOOR) ** 99)} can hold at any ε: if every p is λ, the count of "
-        "the others is 0 with that probability; the printed numeric curve is "
-        f"{short(count_tail(100, 0.1, 1.489))} at ε = 1.489, and our bound "
-        f"{short(count_bound(100, 1.489))}. At n = 10,000, ε = 0.2 the printed numeric value is "
-        f"{short(count_tail(10_000, 0.1, 0.2))}, the case of every p = λ has "
-        f"{short(equal_records(10_000, THESIS_FLOOR, 0.2))}, our bound is "
-        f"{short(count_bound(10_000, 0.2))} and the printed closed form "
+        "If every p is λ, the count of the others is 0 with probability (1−λ)^(n−1). At n = 100 "
+        f"this is {short((1 - THESIS_FLOOR) ** 99)}, and no smaller δ can hold at any ε. At "
+        f"ε = 1.489 the printed numeric curve is {short(count_tail(100, 0.1, 1.489))}, and our "
+        f"bound {short(count_bound(100, 1.489))}. At n = 10,000, ε = 0.2 the printed numeric value "
+        f"is {short(count_tail(10_000, 0.1, 0.2))}. The case of every p = λ has "
+        f"{short(equal_records(10_000, THESIS_FLOOR, 0.2))}. Our bound is "
+        f"{short(count_bound(10_000, 0.2))}, and the printed closed form "
         f"{short(closed_form(10_000, 0.2))}."
     )
     return Figure((left, right), reading)
@@ -468,10 +468,10 @@ def reading_3_3() -> str:
     )
     return (
         f"At n = 10,000, λ = 0.198 the printed ε is {epsilon_of_tail(10_000, 0.198, 1e-6):.4f} "
-        f"and ours {epsilon_count(10_000, 0.198, 1e-6):.4f}; at n = 1,000, λ = 0.052 the printed "
-        f"ε is {epsilon_of_tail(1_000, 0.05204, 1e-5):.3f}, ours is "
-        f"{epsilon_count(1_000, 0.05204, 1e-5):.3f}. Below λ = {limits}, for the four n, "
-        "δ < (1−λ)^(n−1), and no ε is enough."
+        f"and ours {epsilon_count(10_000, 0.198, 1e-6):.4f}. At n = 1,000, λ = 0.052 the printed "
+        f"ε is {epsilon_of_tail(1_000, 0.05204, 1e-5):.3f}, and ours "
+        f"{epsilon_count(1_000, 0.05204, 1e-5):.3f}. For the four n, no ε is enough if λ is below "
+        f"{limits}, because δ < (1−λ)^(n−1)."
     )
 
 
@@ -514,8 +514,8 @@ def compare(where: str, k: int, rate: float, epsilon: float) -> str:
     bound, value = lqs(k, rate, epsilon), exact(k, rate, epsilon)
     assert bound is not None
     return (
-        f"{where} the paper's bound is {short(bound)} and the exact value {short(value)}, "
-        f"{bound / value:.0f} times below."
+        f"{where} the paper's bound is {short(bound)}, {bound / value:.0f} times the exact value, "
+        f"{short(value)}."
     )
 
 
