@@ -31,8 +31,8 @@ SENTENCES: Mapping[str, str] = {
     "joined_public": "{relation} is the same whoever is in {source}",
     "joined_own": "each row of {relation} is of one person, who has the same {unit} in {source}",
     "joined_every_period": (
-        "what {relation} says of a person lies in no period: the release of each period in which"
-        " they have rows tells it again, m periods m times"
+        "what {relation} says of a person belongs to no period: if the person has rows in m"
+        " periods, m releases tell it"
     ),
     "source_sampled": (
         "{source} is a Bernoulli sample of its population, drawn in secret at the rate {rate}"
@@ -45,19 +45,19 @@ SENTENCES: Mapping[str, str] = {
     ),
     "source_stays": "{source} does not change while it is read",
     "sample_alone": (
-        "nothing else that depends on this sample leaves: it was drawn for this release alone"
+        "nothing else made with this sample is published: it was drawn for this release alone"
     ),
     "noise_alone": (
-        "nothing else that depends on this noise leaves: it was drawn for this release alone"
+        "nothing else made with this noise is published: it was drawn for this release alone"
     ),
     "recodes_blind": "the policy's recodings were chosen without looking at the source",
     "limits_blind": (
         "the policy's recodings, noise and limits were chosen without looking at the source"
     ),
     "period_stays": (
-        "a row of {source} stays in its period: one whose {column} moves to another is two units"
+        "a row of {source} stays in its period: a row is two units if its {column} moves to another"
     ),
-    "asked_blind": ("who asked for this draw by hand was moved by nothing that the source holds"),
+    "asked_blind": "nothing in the source was a reason to ask for this draw by hand",
     "csv_formed": "{source} is well-formed CSV whoever is in it",
     "texts_utf8": "every text in {source} is UTF-8 whoever is in it",
 }

@@ -95,7 +95,7 @@ def test_an_edition_that_the_sql_does_not_read_is_refused(key, edition, ends, la
 def test_who_asked_is_stated_as_an_assumption(key):
     facts = predicate_of(certificate(Edition("second", is_asked=True)))
     facts["assumptions"] = [each for each in facts["assumptions"] if each["code"] != "asked_blind"]
-    with pytest.raises(VerificationFailed, match="moved by nothing that the source holds"):
+    with pytest.raises(VerificationFailed, match="nothing in the source was a reason"):
         verified(key, facts)
 
 

@@ -117,7 +117,7 @@ LOADED = replace(CLAIM, source=Files("people.csv", kind="csv"))
             DRAWN,
             "duckdb",
             "drawn by SHA-256",
-            "depends on this sample leaves",
+            "made with this sample is published",
             "one is kept, drawn by SHA-256",
         ),
         (NATIVE, "duckdb", "DuckDB 2.0", "one row of people is one person", "BERNOULLI"),
