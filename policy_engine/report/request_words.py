@@ -49,7 +49,7 @@ _MOST_ENTRIES = 20
 VERDICTS = {"weaker": "weaker", "not weaker": "not weaker", "to judge": "for a person to judge"}
 QUESTIONS: Mapping[str, str] = {
     "person": (
-        "Is this really one person? If it is a row or a visit, somebody with ten of them is"
+        "Is this really one person? If it is a row or a visit, a person with ten of them is"
         " protected far less."
     ),
     "columns": (
@@ -62,8 +62,8 @@ QUESTIONS: Mapping[str, str] = {
         " line says?"
     ),
     "price": (
-        "Privacy, not money. Whose account pays? The person who asks says what is left. Is that"
-        " enough for the releases still to come?"
+        "This price is privacy, not money. Whose account pays? The person who asks says what is"
+        " left. Is that enough for later releases?"
     ),
     "assuming": "No computer can check these lines. Whom can you ask whether each is true?",
     "since last": "What changed since people last approved?",
