@@ -170,3 +170,14 @@ def test_no_price_is_announced_where_the_place_is_taken(cli, policy):
     assert cli("release", policy("a", NOISY, **WIDE)).code == 0
     refused = cli("release", policy("a", NOISY, **{**WIDE, "epsilon": "0.6"}))
     assert refused.code == 3 and "at the price of" not in refused.err
+
+
+@pytest.mark.parametrize(("order", "is_told"), [("town desc", True), ("id", False)])
+def test_that_a_person_counts_at_one_of_what_orders_their_rows_is_told(
+    cli, policy, many, order, is_told
+):
+    rows = f"{{file: visits.parquet}}\nprivacy_unit: {{column: id, rows: {{first_by: [{order}]}}}}"
+    town = ("  age: {bins: [30, 60]}\n  sex: keep\n", "  town: keep\n")
+    file = policy("a", ("{file: people.parquet}\nprivacy_unit: row", rows), town, NOISY, **WIDE)
+    told = "so each counts at one town alone; rows: all, with noise, at each"
+    assert (told in cli("plan", file).out) is is_told
