@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pages
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -44,10 +45,8 @@ release: {{file: out.parquet}}
 def test_the_script_of_the_page_holds_the_stated_delta_between_its_bounds(
     unit: str, distribution: str, is_exact: bool, tmp_path: Path
 ) -> None:
-    [script] = re.findall(
-        r"^\$ cat > delta\.py <<'END'\n(.*?)^> END$", PAGE.read_text(), re.M | re.S
-    )
-    (tmp_path / "delta.py").write_text(re.sub(r"^> ?", "", script, flags=re.MULTILINE))
+    [script] = [block.text for block in pages.blocks(PAGE) if block.file == "delta.py"]
+    (tmp_path / "delta.py").write_text(script)
     visits = {
         "person": [n // 3 for n in range(300)],
         "day": [*range(300)],
