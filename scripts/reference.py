@@ -223,15 +223,24 @@ def _mapping(model: dict[str, Any]) -> str:
     for key, field in model["properties"].items():
         default = "required" if key in required else _default(field)
         if f"`{key}`" in one_of:
-            default = f"exactly one of {' and '.join(one_of)}"
+            default = f"exactly one of {', '.join(one_of)}"
         meaning = field.get("description", "").replace("\n", " ")
-        lines.append(row(f"`{key}`", _kind(field), default, meaning))
+        kind = _IN_WORDS.get(key) or _kind(field)
+        lines.append(row(f"`{key}`", kind, default, meaning))
     return "\n".join(lines)
 
 
 def _default(field: dict[str, Any]) -> str:
     value = field.get("default")
-    return "" if value in (None, "", {}, []) else f"`{value}`"
+    if isinstance(value, dict):
+        written = ", ".join(f"{key}: {each}" for key, each in value.items() if each is not None)
+        return f"`{{{written}}}`" if written else ""
+    return "" if value in (None, "", []) else _word(value)
+
+
+def _word(value: object) -> str:
+    """A value as YAML writes it."""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 _BOUNDS = {
@@ -242,7 +251,12 @@ _BOUNDS = {
 }
 
 
-_MAPPING = "a mapping: "
+_MAPPING = "a mapping, see "
+_IN_WORDS = {
+    "public_groups": "see [`public_groups`](#public_groups)",
+    "on": "text or a mapping",
+}
+"""Values that are too nested to be told from their schema."""
 
 
 def _linked(title: str) -> str:
@@ -257,7 +271,7 @@ def _kind(field: dict[str, Any]) -> str:
         name = field["$ref"].rsplit("/", 1)[1]
         return f"{_MAPPING}{_linked(_TITLES[name])}" if name in _TITLES else name
     if "const" in field:
-        return f"`{field['const']}`"
+        return _word(field["const"])
     if "enum" in field:
         return ", ".join(f"`{word}`" for word in field["enum"])
     if "anyOf" in field:
@@ -268,7 +282,7 @@ def _kind(field: dict[str, Any]) -> str:
     if field.get("type") == "array":
         return f"a list of: {_kind(field.get('items', {}))}"
     if field.get("type") == "object":
-        return f"a mapping of name: {_kind(field.get('additionalProperties') or {})}"
+        return f"for each name: {_kind(field.get('additionalProperties') or {})}"
     types = field.get("type", "any")
     named = types if isinstance(types, str) else " or ".join(types)
     bounds = [
@@ -277,6 +291,7 @@ def _kind(field: dict[str, Any]) -> str:
         if key in field and field[key] != 1_000_000_000
     ]
     words = {"string": "text", "number": "a number", "integer": "an integer"}
+    words["boolean"] = "`true` or `false`"
     named = words.get(named, named.replace("string", "text"))
     return f"{named} {' and '.join(bounds)}".strip()
 

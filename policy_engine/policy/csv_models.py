@@ -113,42 +113,58 @@ _OptionalCharacter = Annotated[str | None, Ruled(_character, _CHARACTER)]
 
 
 class CsvSpec(Document):
-    """How a CSV file is read; every key that is left out has a fixed meaning."""
+    """How a CSV file is read. Each key that you leave out has a fixed default."""
 
     delimiter: _OptionalCharacter = None
-    """Between two fields: one character, `tab` or `space`. Default: a comma; for `.tsv` a tab."""
+    """The character between two fields, or `tab` or `space`. The default is a comma, and a tab for
+    `.tsv`.
+    """
     encoding: Annotated[str, Ruled(_encoding, {"type": "string"})] = "utf-8"
-    """How letters are bytes: `utf-8`, `utf-16`, `latin-1`, `windows-1252`, and others."""
+    """The encoding: `utf-8`, `utf-16`, `latin-1`, `windows-1252` or another."""
     quote: Annotated[str, _QUOTE] = '"'
-    """Around a field that holds a delimiter or a line break; doubled inside it. `none`: no such."""
+    """The character around a field that contains a delimiter or a line break. Inside the field it
+    is written twice. `none`: fields have no quotes.
+    """
     escape: _OptionalCharacter = None
-    """Before a quotation mark that is meant as such, where it is not doubled: `"\\\\"`."""
+    """The character before a quote inside a field, if quotes are not written twice: `"\\\\"`."""
     header: Annotated[bool | None, fields.flag] = None
-    """Whether the first line names the columns. Default: yes, if it looks like names."""
+    """Whether the first line has the names of the columns. Without this key, it does if it looks
+    like names.
+    """
     columns: Annotated[fields.Lines, fields.a_list("names", "as in [age, sex]", minItems=1)] = ()
-    """The names of the columns, beside `header: false`, or in place of a header's (`true`)."""
+    """The names of the columns. With `header: false` the file has no names. With `header: true`
+    they replace the names in the file.
+    """
     skip: _Count = 0
-    """How many lines stand before the header, as in `sep=;` of Excel."""
+    """The number of lines before the header, such as the line `sep=;` of Excel."""
     skip_last: _Count = 0
-    """How many rows at the end are about nobody: totals."""
+    """The number of rows at the end that are about no person, such as totals."""
     comment: fields.OptionalLineField = None
-    """What a line starts with that is no row."""
+    """The text with which a comment line begins. Such lines are no rows."""
     trim: fields.FlagField = False
-    """Take away the spaces around every value."""
+    """`true`: spaces around every value are removed."""
     nulls: _Words = ()
-    """Values that mean nothing is there, as in `["NA", "\\\\N"]`; an empty field always does."""
+    """Values that mean "no value", such as `["NA", "\\\\N"]`. An empty field always means it."""
     decimal: Annotated[str, fields.word(".", ",")] = "."
-    """The decimal mark of columns that `source.columns` reads as a number."""
+    """The decimal mark, in columns that `source.columns` reads as numbers."""
     thousands: Annotated[str | None, fields.word(*_MARKS)] = None
-    """What stands between thousands there, in groups of three digits."""
+    """The mark between groups of three digits, in columns that `source.columns` reads as
+    numbers.
+    """
     units: _Words = ()
-    """What may stand before or behind a number there and is left out, as in `["€", "%"]`."""
+    """Texts that may stand before or after a number, and are removed, such as `["€", "%"]`."""
     dates: Annotated[tuple[str, ...], _many(_format, "string")] = ()
-    """A format, or several that are tried in turn, of columns read as dates or timestamps."""
+    """The format of dates and timestamps, in columns that are read as such. If you name several
+    formats, they are tried in turn.
+    """
     century: Annotated[int | None, fields.integer(1000, 9900)] = None
-    """The first of the hundred years that `%y` means: with 1926, 26 is 1926 and 25 is 2025."""
+    """The first of the hundred years that `%y` can mean. With 1926, the year 26 is 1926, and 25 is
+    2025.
+    """
     true: _Words = ()
-    """The words for true of columns read as boolean, in any case of their letters."""
+    """The words for true, in columns that are read as boolean. Upper and lower case are the
+    same.
+    """
     false: _Words = ()
     """The words for false."""
 

@@ -174,16 +174,18 @@ _Distance = Literal["equal", "ordered"]
 
 
 class LDiversitySpec(Document):
-    """Every class has many values of a column."""
+    """Each group must have many different values of one column."""
 
     of: fields.LineField
-    """The released column that nobody should learn of a person."""
+    """The released column with the sensitive value."""
     l: Annotated[Decimal, fields.number("above 1", exclusiveMinimum=1)]  # noqa: E741
-    """ℓ: a whole number, and of `entropy` any."""
+    """ℓ. An integer, or any number above 1 for `entropy`."""
     kind: Annotated[_Kind, fields.word_of(_Kind)] = "distinct"
-    """Which ℓ-diversity."""
+    """The kind of ℓ-diversity."""
     c: fields.OptionalStepField = None
-    """Of `recursive`: r₁ < c (r_ℓ + … + r_m)."""
+    """Only for `recursive`: c in the law r₁ < c (r_ℓ + … + r_m), where r₁ is the count of the most
+    frequent value.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -199,23 +201,25 @@ class LDiversitySpec(Document):
 
 
 class TClosenessSpec(Document):
-    """In every class a column is spread as in all of the release."""
+    """In each group, the values of one column are distributed nearly as in the whole release."""
 
     of: fields.LineField
-    """The released column that nobody should learn of a person."""
+    """The released column with the sensitive value."""
     t: fields.ShareField
-    """The largest earth mover's distance between a class and the release."""
+    """The greatest earth mover's distance between a group and the whole release."""
     distance: Annotated[_Distance, fields.word_of(_Distance)] = "equal"
-    """How far two values are from each other: `ordered` is for a column with `bins`."""
+    """The distance between two values. `equal`: it is 1 for all different values. `ordered`: it
+    grows with the number of values between them. Only for a column with `bins`.
+    """
 
 
 class ModelsSpec(Document):
-    """Models that hold of the release: classes that break one are left out of it."""
+    """Models that the release must meet. A group that breaks a model is left out."""
 
     l_diversity: LDiversitySpec | None = None
-    """Every class has many values."""
+    """Each group has many different values of a column."""
     t_closeness: TClosenessSpec | None = None
-    """Every class is spread as the whole is."""
+    """Each group is distributed nearly as the whole release."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -263,7 +267,7 @@ _SIZE = r"[1-9][0-9]{0,8}|1000000000"
 
 
 class PriorSpec(Document):
-    """What is believed of the sizes of the source's groups, from public knowledge."""
+    """A belief about the sizes of the source's groups. It must come from public knowledge."""
 
     model_config = ConfigDict(
         json_schema_extra={"oneOf": [{"required": ["sizes"]}, {"required": ["people", "groups"]}]}
@@ -275,13 +279,15 @@ class PriorSpec(Document):
             "size: number of groups", minProperties=1, propertyNames={"pattern": f"^({_SIZE})$"}
         ),
     ] = fields.EMPTY
-    """So many groups of each size, as in {5000: 3, 800: 20}; the size is in people."""
+    """For each size of a group in people, the number of such groups: {5000: 3, 800: 20}."""
     people: fields.OptionalPositiveField = None
-    """How many people the source has, about; with `groups`."""
+    """About how many people the source has. Write `groups`, too."""
     groups: Annotated[int | None, fields.integer(1, fields.MOST_GROUPS)] = None
-    """How many groups they are in, about; with `people`."""
+    """About how many groups there are. Write `people`, too."""
     exponent: Annotated[Decimal, fields.number("from 0 to 10", minimum=0, maximum=10)] = Decimal(1)
-    """The i-th largest group has a size in proportion to 1/i to this power; 0 is all alike."""
+    """The i-th largest group has a size in proportion to (1/i)^exponent. With 0 all groups have
+    the same size.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -319,12 +325,14 @@ class PriorSpec(Document):
 
 
 class AutoSpec(Document):
-    """How k and the rate are chosen where both are `auto`: never by looking at the data."""
+    """How k and the rate are chosen if both are `auto`. The data is not used for this choice."""
 
     maximise: Annotated[fields.Goal, fields.word_of(fields.Goal)]
-    """What most is expected to be released of: `people`, or `groups`."""
+    """`people`: most people are expected to be in a group that is shown. `groups`: most groups are
+    expected to be shown.
+    """
     prior: PriorSpec
-    """What is believed of the sizes of the groups, from public knowledge."""
+    """A belief about the sizes of the groups, from public knowledge."""
 
 
 def chooses(data: Data) -> Broken:

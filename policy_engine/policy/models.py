@@ -33,24 +33,32 @@ _UNCOMMENT = "name at least one column, or uncomment one"
 
 
 class SampleSpec(Document):
-    """How the privacy units are sampled."""
+    """How the sample is drawn."""
 
     rate: fields.RateField
-    """The probability that a unit is kept, or `auto`."""
+    """The probability that a unit is in the sample. `auto` chooses the greatest that is enough."""
     method: Annotated[fields.Method, fields.word_of(fields.Method)] = "keyed"
-    """By a secretly keyed hash, or by the warehouse's own sampling."""
+    """`keyed`: a hash with a secret key chooses the units. `native`: the warehouse's own sampling
+    chooses rows.
+    """
 
 
 class GuaranteeSpec(Document):
-    """What the engine certifies, or refuses to."""
+    """The guarantee that is certified. If it cannot be certified, nothing is released."""
 
     meant = time_models.MEANT_GUARANTEE
     epsilon: fields.StepField
-    """ε: between neighbours P[S] ≤ e^ε · P'[S] + δ for every set S of releases."""
+    """ε. For two neighbouring tables and every set S of results, Pr[S] of the one is at most e^ε ·
+    Pr[S] of the other, plus δ.
+    """
     delta: Annotated[Decimal, fields.number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
-    """δ: the slack in it; not the probability that something happens."""
+    """δ, the term that is added in the formula of ε. It is not the probability that something goes
+    wrong.
+    """
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """Tables that differ by one person more or less, or by one person replaced."""
+    """`add_remove`: neighbouring tables differ in one person more or less. `replace_one`: one
+    person is replaced by another.
+    """
 
 
 _GUARANTEE = word_or(
@@ -60,39 +68,41 @@ _GUARANTEE = word_or(
 
 
 class AboutSpec(Document):
-    """What a reader of the release asks; it stands in the certificate, and changes no number."""
+    """What readers of the release ask. The certificate shows these texts. They change no number."""
 
     contact: fields.TextField = ""
-    """Whom to ask, and who is told of a mistake."""
+    """Whom to ask, and whom to tell about a mistake."""
     recipients: fields.TextField = ""
-    """Who is to read the release."""
+    """Who may read the release."""
     access: fields.TextField = ""
-    """Who can get at the source and the machine, and how that is kept."""
+    """Who can read the source and use the machine, and how others are kept out."""
     justification: fields.TextField = ""
-    """Why this unit, ε and δ."""
+    """Why this unit, ε and δ were chosen."""
     region: fields.TextField = ""
-    """Where the people are of whom the source is."""
+    """Where the people in the source live."""
     sector: fields.TextField = ""
-    """What it belongs to, such as health or official statistics."""
+    """The field, such as health or official statistics."""
 
 
 class ReleaseSpec(Document):
-    """Where the release goes, and its form."""
+    """The place of the release, and its form."""
 
     model_config = ConfigDict(json_schema_extra=source_models.ONE_PLACE)
 
     file: fields.OptionalPathField = None
-    """A file, relative to the policy file."""
+    """A Parquet file, with a path relative to the policy file."""
     table: fields.OptionalLineField = None
     """A table of the warehouse."""
     form: Annotated[fields.Form, fields.word_of(fields.Form)] = Field(default="counts", alias="as")
-    """One row a group with its count, or the group repeated that often."""
+    """`counts`: one row for each group, with its count. `rows`: each group repeated as many times
+    as its count.
+    """
     version: fields.PositiveField = 1
-    """In a dbt project: the version of the model that the release is."""
+    """Only in a dbt project: the version of the model that the release is."""
     append: fields.FlagField = False
-    """Whether the rows of each edition are added to one table, beside a column `edition`."""
+    """`true`: all editions are in one table. A column `edition` tells them apart."""
     deprecated: Annotated[date | None, fields.day] = None
-    """In a dbt project: when this version of the model goes."""
+    """Only in a dbt project: dbt's `deprecation_date` of this version of the model."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -123,85 +133,105 @@ class PolicyDocument(Document):
     )
     meant = time_models.MEANT | source_models.MEANT
     version: fields.VersionField
-    """The version of the language."""
+    """The version of the policy language."""
     name: fields.NameField
-    """The policy's name, in certificates and in the ledger."""
+    """The policy's name. Certificates and the ledger show it."""
     description: fields.TextField = ""
     """What is released, and for whom."""
     purpose: fields.PurposeField = ""
-    """What the release is for, and what not; it stands in the certificate."""
+    """What the release may be used for, and what not. The certificate shows this text."""
     about: AboutSpec | None = None
-    """Contact, recipients, access, justification, region, sector, for the certificate."""
+    """Texts for the certificate: contact, recipients, access, justification, region and sector."""
     source: source_models.SourceSpec
-    """The table that is released from."""
+    """The table or file that is read."""
     privacy_unit: Annotated[Literal["row"] | source_models.UnitSpec, source_models.UNIT]
-    """Who is protected: `row`, where each row is one person, or the person whom a column names."""
+    """Who is protected. `row`: each row is one person. Otherwise name the column that identifies
+    the person.
+    """
     recode: Annotated[
         dict[str, Recode], fields.a_mapping("column: recoding", _UNCOMMENT, minProperties=1)
     ]
-    """Every released column and its recoding; a column not named is not released."""
+    """Each released column, with its recoding. A column that is not named here is not released."""
     refresh: time_models.RefreshSpec | None = None
-    """The whole source anew, once in each period of a calendar."""
+    """Release the whole source again in each period of a calendar."""
     period: time_models.PeriodSpec | None = None
-    """The rows of one period, once, when it has ended."""
+    """Release the rows of each period once, after the period has ended."""
     revise: time_models.ReviseSpec | None = None
-    """Each period once more, so long after its end, by the calendar."""
+    """Draw each period a second time, at a fixed time after its end."""
     filter: Annotated[
         dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
     ] = fields.EMPTY
-    """Who is released at all: what each column must hold, in each row that counts."""
+    """The rows that count: for each column named here, a condition on its value."""
     mechanism: Annotated[Mechanism | None, fields.word_of(Mechanism)] = None
-    """`sampled_suppression`, the default where there is a `sample`, or else `noisy_counts`. Or, of
-    columns with a public list of values, `randomised_response` or `ab_insertion`."""
+    """The mechanism. Without this key it is `sampled_suppression` if the policy has a `sample`,
+    and `noisy_counts` if not. `randomised_response` and `ab_insertion` need columns with a public
+    list of values.
+    """
     sample: SampleSpec | None = None
-    """How the people of the release are drawn: for sampled_suppression, which needs it."""
+    """How the sample is drawn. Required for sampled_suppression, and only allowed there."""
     noise: noisy_counts.NoiseSpec | None = None
-    """The noise that counts get: for noisy_counts."""
+    """The noise that is added to counts. Only for noisy_counts."""
     contribution: noisy_counts.ContributionSpec | None = None
-    """In how many groups a person counts who has many rows: for noisy_counts."""
+    """How many groups and rows of one person count at most. Only for noisy_counts, if a person has
+    many rows.
+    """
     count: CountSpec = CountSpec()
-    """How the counts are called: of people, and of rows."""
+    """The names of the columns with the counts of people and of rows."""
     measures: Annotated[
         dict[str, MeasureSpec],
         fields.a_mapping("name: {sum or mean}", _UNCOMMENT, minProperties=1),
     ] = fields.EMPTY
-    """Sums and means beside each count, by their names: for noisy_counts."""
+    """More numbers for each group, such as sums and means. The name becomes the name of the
+    column. Only for noisy_counts.
+    """
     rollup: noisy_counts.RollupSpec | None = None
-    """Everybody counted once more by fewer columns: for noisy_counts."""
+    """Count everybody a second time, by fewer columns. Only for noisy_counts."""
     marginals: Annotated[
         tuple[_Marginal, ...],
         fields.a_list("lists of columns", "as in [[age, sex], [sex, pay]]", minItems=1),
     ] = ()
-    """Several groupings, by some of the columns each, for one price: for noisy_counts."""
+    """Several groupings, each by some of the columns, at one price together. Only for
+    noisy_counts.
+    """
     public_groups: KeysField = ()
-    """The groups that are shown, each whoever is in it, and no other: for
-    noisy_counts. `auto`: all that the recodes can give. Or values for each column, whose product is
-    taken; or rows; or `{file: groups.csv}` with rows below a heading."""
+    """The groups that are shown, even if nobody is in them. No other group is shown. Only for
+    noisy_counts.
+    """
     part: noisy_counts.PartSpec | None = None
-    """One random part of the people, instead of everybody: for noisy_counts."""
+    """Count one random part of the people instead of everybody. Only for noisy_counts."""
     k: fields.OptionalKField = None
-    """The least size of a group that is released: in the sample, where there is one, and `auto`
-    chooses it there; else in the source, for certain."""
+    """The least size of a group that is shown. With a sample, the size in the sample counts, and
+    `auto` chooses k. Without a sample, each group that is shown certainly has k people in the
+    source.
+    """
     auto: AutoSpec | None = None
-    """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
+    """How k and the rate are chosen if `k` and `sample.rate` are both `auto`. Without this key the
+    pair with the least k/rate is taken.
+    """
     models: ModelsSpec | None = None
-    """Syntactic models that hold of what is released: classes that break one are left out."""
+    """Syntactic models, such as ℓ-diversity. A group that breaks a model is not released."""
     guarantee: Annotated[
         Literal["none", "planned"] | GuaranteeSpec | time_models.EditionsSpec,
         time_models.guarantee_or_editions(_GUARANTEE),
     ]
-    """The (ε, δ) that is certified, and between which neighbours; or `none`. Or what follows from
-    the account that pays: `{editions: 12}` is so strong that 12 like it fill it, and `planned` as
-    strong as its plan says."""
+    """The ε and δ that are certified, and the neighbours. `{editions: 12}`: twelve editions like
+    this use up one window of the account. `planned`: the plan of the account sets ε and δ. `none`:
+    no (ε, δ) is promised.
+    """
     release: ReleaseSpec
-    """The file or the table that is written, and its form."""
+    """The file or table that is written, and its form."""
     account: fields.OptionalLineField = None
-    """The ledger account that pays; default: the source. The project file sets its limit."""
+    """The account that pays. The project file sets its limit. Without this key the account has the
+    name of the source.
+    """
     search: SearchSpec | None = None
-    """Which levels of the columns are candidates, for `policy-engine search`; a release is of
-    those that are written."""
+    """The levels of the columns that `policy-engine search` may choose from. A release uses the
+    levels that are written in the policy.
+    """
     grouping: Annotated[fields.Grouping, fields.word_of(fields.Grouping)] = "auto"
-    """A choice of speed: group by raw columns first, or recode every row."""
+    """Only changes the speed. `raw_first` groups by the source's values and recodes the groups.
+    `recoded` recodes every row.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:

@@ -137,36 +137,38 @@ class SettingsSpec(Document):
     """What a session of a server may use."""
 
     work_mem: Annotated[str | None, fields.size] = None
-    """PostgreSQL: what each sort and each hash table may hold in memory, as in `512MB`."""
+    """PostgreSQL: the memory for each sort and each hash table, such as `512MB`."""
     max_parallel_workers_per_gather: Annotated[int | None, fields.integer(0, 1024)] = None
-    """PostgreSQL: how many processes help with one step."""
+    """PostgreSQL: the number of processes that help with one step."""
     sort_buffer_size: Annotated[str | None, fields.size] = None
-    """MariaDB: what a sort may hold in memory, as in `512MB`."""
+    """MariaDB: the memory for a sort, such as `512MB`."""
     tmp_memory_table_size: Annotated[str | None, fields.size] = None
-    """MariaDB: how large a temporary table may be before it goes to the disk."""
+    """MariaDB: the size from which a temporary table is on disk."""
 
 
 class WarehouseSpec(Document):
     """A warehouse."""
 
     type: Annotated[str, Ruled(_kind, {"enum": list(WAREHOUSES)})]
-    """The engine: one of these, or one that an installed package connects to."""
+    """The engine: one of these, or the name that an installed package gives to its engine."""
     database: fields.OptionalLineField = None
-    """The database's file, of an embedded engine; without it DuckDB's database is in memory."""
+    """The file of an embedded engine. Without it DuckDB's database is in memory."""
     url: fields.OptionalLineField = None
-    """Where a server is; write its password as `{{ env_var('X') }}`."""
+    """Where the server is. Write its password as `{{ env_var('X') }}`."""
     memory_limit: Annotated[str | None, fields.size] = None
-    """Beyond which DuckDB spills to the disk, as in `2GB`."""
+    """The memory that DuckDB uses before it writes to disk, such as `2GB`."""
     threads: fields.OptionalPositiveField = None
-    """How many threads DuckDB uses."""
+    """The number of threads that DuckDB uses."""
     settings: SettingsSpec = SettingsSpec()
-    """What a session of PostgreSQL or MariaDB may use; a certificate says so."""
+    """What a session of PostgreSQL or MariaDB may use. Certificates show these settings."""
     profile: fields.OptionalLineField = None
-    """The name of a profile in dbt's profiles.yml, whose connection is used."""
+    """The name of a profile in dbt's profiles.yml. Its connection is used."""
     target: fields.OptionalLineField = None
-    """The profile's target; the default is the profile's own."""
+    """The profile's target. The default is the profile's own."""
     profiles_dir: fields.OptionalLineField = None
-    """The folder of profiles.yml; the default is dbt's: DBT_PROFILES_DIR, here, or ~/.dbt."""
+    """The folder of profiles.yml. The default is dbt's: DBT_PROFILES_DIR, this folder, or
+    ~/.dbt.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -225,20 +227,24 @@ def _of_a_package(data: Data) -> Broken:
 
 
 class SigningSpec(Document):
-    """What certificates are signed with: a key in a file, or a command that has the key."""
+    """How certificates are signed: with a key in a file, or by a command that has the key."""
 
     key: fields.OptionalLineField = None
-    """The file of the Ed25519 key; the default is `.policy-engine/signing.pem`."""
+    """The file of the Ed25519 key. The default is `.policy-engine/signing.pem`."""
     command: Annotated[fields.Lines, fields.a_list("words", "as in [sign-with-kms]")] = ()
-    """A command and its arguments: what to sign on its stdin, the signature's base64 on stdout."""
+    """A command and its arguments. It reads the bytes to sign from stdin, and writes the signature
+    in base64 to stdout.
+    """
     public_key: fields.OptionalLineField = None
     """The file of the command's public key."""
     keyring: fields.OptionalLineField = None
-    """The file of the public keys that count; the default is `keys.json` beside the key."""
+    """The file of the public keys that count. The default is `keys.json` beside the key."""
     owners: Annotated[tuple[KeyLineField, ...], fields.a_list("keys")] = ()
-    """Public keys of those who must have signed the keyring; without one, nobody must."""
+    """The public keys of the people who must sign the keyring. Without owners it needs no
+    signature.
+    """
     threshold: fields.PositiveField = 1
-    """How many of the owners must have signed it."""
+    """The number of owners who must sign the keyring."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -259,19 +265,21 @@ class SigningSpec(Document):
 
 
 class SealingSpec(Document):
-    """Who may open the secret of a sample: the engine, which draws a release with it."""
+    """Who may open the secret of a sample. The engine needs the secret to draw a release."""
 
     key: fields.OptionalLineField = None
-    """The file of the X25519 key; the default is `sealing.pem` beside the ledger's other keys."""
+    """The file of the X25519 key. The default is `sealing.pem` beside the ledger's other keys."""
 
 
 class PrivateSpec(Document):
-    """Where sensitive relations may stand in a dbt project, and who may read them."""
+    """Where sensitive relations of a dbt project may be, and who may read them."""
 
     schemas: Annotated[fields.Lines, fields.a_list("schemas", "as in [staging]")] = ()
-    """The schemas, or database.schema: a relation made elsewhere is a way out."""
+    """The allowed schemas, as schema or database.schema. The gate reports a sensitive relation
+    elsewhere.
+    """
     roles: Annotated[fields.Lines, fields.a_list("roles", "as in [engineers]")] = ()
-    """The grantees of sensitive relations: a grant to another one is a way out."""
+    """The roles that may read sensitive relations. The gate reports a grant to another role."""
 
 
 def _values(found: object) -> list[object]:
@@ -289,7 +297,7 @@ SaidField = Annotated[
 
 
 class SensitiveSpec(Document):
-    """By which words of its own a dbt project says what is sensitive, beside meta.privacy."""
+    """Tags and keys of a dbt project that mark sensitive data, in addition to meta.privacy."""
 
     tags: Annotated[
         tuple[fields.LineField, ...], fields.a_list("tags", "as in [contains_pii]")
@@ -298,50 +306,57 @@ class SensitiveSpec(Document):
     meta: Annotated[dict[str, SaidField], fields.a_mapping("key: value, or a list of values")] = (
         fields.EMPTY
     )
-    """Keys of meta, and the values by which each says so, as in contains_pii: true."""
+    """Keys of meta, each with the values that mean sensitive, such as contains_pii: true."""
 
 
 class DbtSpec(Document):
     """How releases are made in a dbt project."""
 
     release_targets: Annotated[fields.Lines, fields.a_list("targets", "as in [prod]")] = ()
-    """The targets of profiles.yml in which models are released; elsewhere they are empty."""
+    """The targets of profiles.yml in which models are released. In other targets they are empty."""
     group: fields.OptionalLineField = None
-    """The dbt group of the models that are released."""
+    """The dbt group of the released models."""
     access: Annotated[str, fields.word(*ACCESS)] = "public"
-    """Who may refer to the models that are released."""
+    """The dbt access of the released models: who may refer to them."""
     secrets: fields.LineField = SECRETS
-    """The table in which the secret of a sample waits: in the target's schema, or schema.table."""
+    """The table that keeps the secret of a sample until the draw: schema.table, or a table in the
+    target's schema.
+    """
     private: PrivateSpec = PrivateSpec()
     sensitive: SensitiveSpec = SensitiveSpec()
 
 
 class AccountSpec(Document):
-    """An account of the ledger and its limit; without one it only adds up."""
+    """An account of the ledger, and its limit. Without a limit it only adds up."""
 
     needs = ("", "write {} for an account without a limit")
 
     epsilon: fields.OptionalStepField = None
     delta: fields.OptionalShareField = None
     guarantee: Annotated[str, fields.word("none")] = ""
-    """``none`` where releases without (ε, δ) are charged to it: no limit holds, and it has none."""
+    """``none``: the account takes releases without (ε, δ), and has no limit."""
     each: Annotated[time_models.Every | None, fields.word_of(time_models.Every)] = None
-    """How long the limit is for: what the releases of one such window add to what was known before.
-    Without it the limit is for ever."""
+    """The length of a window. The limit is for what the releases of one window add to what was
+    known before. Without this key the limit is for ever.
+    """
     of: fields.OptionalLineField = None
-    """The column of dates or times by whose periods rows are told apart: then the limit is of what
-    is ever told of one person's rows of one period."""
+    """The column of dates or times that says to which period a row belongs. Then the limit is for
+    all that is ever told about one person's rows of one period.
+    """
     joined: Annotated[str, fields.word("m-fold")] = ""
-    """`m-fold`: a policy may join a person's table, whose rows lie in no period: of what that says
-    of a person m periods tell m times the limit."""
+    """`m-fold`: a policy may join a table about persons, whose rows belong to no period. What m
+    periods together tell about these rows can be m times the limit.
+    """
     plan: time_models.PlansField = fields.EMPTY
-    """For which editions of which policies a window is."""
+    """For each policy, the part of a window that is planned for it."""
     rest: time_models.RestField = Decimal(0)
-    """The part of ε and of δ that is left for what is not planned."""
+    """The part of ε and of δ that is kept for releases outside the plan."""
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """Of the plan: tables that differ by one person more or less, or by one person replaced."""
+    """The neighbours of the plan. `add_remove`: neighbouring tables differ in one person more or
+    less. `replace_one`: one person is replaced by another.
+    """
     ever: time_models.LimitSpec | None = None
-    """The (ε, δ) of all windows together."""
+    """The ε and δ of all windows together."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -385,9 +400,9 @@ class ProjectDocument(Document):
         fields.EMPTY
     )
     default: Annotated[str | None, fields.name] = None
-    """The warehouse of commands that name none."""
+    """The warehouse that is used if a command names none."""
     zone: time_models.ZoneField = "UTC"
-    """The zone of days, and so of all periods, as in `Europe/Berlin`."""
+    """The time zone of days and periods, such as `Europe/Berlin`."""
     ledger: fields.LineField = LEDGER
     """A file of SQLite, or a `postgresql://` URL."""
     ledger_begins: BeginsField = ""
@@ -395,16 +410,16 @@ class ProjectDocument(Document):
     witnesses: Annotated[
         tuple[WitnessField, ...], fields.a_list("places", "as in [file:/mnt/heads]")
     ] = ()
-    """Where `ledger publish` keeps the ledger's head, and `ledger verify` looks for it."""
+    """The places where `ledger publish` keeps the ledger's head. `ledger verify` looks there."""
     signing: SigningSpec = SigningSpec()
     sealing: SealingSpec = SealingSpec()
     dbt: DbtSpec = DbtSpec()
     accounts: Annotated[dict[str, AccountSpec], fields.a_mapping("account: limit")] = fields.EMPTY
-    """The accounts that pay, by name; where one is listed there are no others."""
+    """The accounts that pay, by name. If one is listed, no others are allowed."""
     accounts_open: fields.FlagField = False
-    """Whether there may be accounts that are not listed: without a limit, they only add up."""
+    """`true`: accounts that are not listed are allowed. They have no limit and only add up."""
     reviews: Annotated[dict[str, DigestField], fields.a_mapping("account: digest")] = fields.EMPTY
-    """The review policies of accounts whose releases are approved: the ledger must have these."""
+    """For each account whose releases are approved, the review policy that the ledger must have."""
 
     keep_copies_mb: Annotated[int, fields.integer(0)] = 100
     """The largest release, in MB, of which a copy is kept beside its certificate."""

@@ -36,17 +36,21 @@ _WRITE_CUTS = "cuts are fixed before the data is looked at: write them out, as i
 
 
 class BinsSpec(Document):
-    """Intervals, each closed on the left; the first and the last are open ended."""
+    """Intervals of numbers or times. A value that equals a cut belongs to the interval above it."""
 
     bins: Annotated[
         tuple[Annotated[CutPoint, fields.cut], ...],
         fields.a_list("numbers, dates or timestamps", _WRITE_CUTS, minItems=1),
     ]
-    """The cuts, in ascending order."""
+    """The cuts, in rising order. The first interval is everything below the first cut. The last is
+    everything from the last cut on.
+    """
     labels: Annotated[tuple[fields.LabelField, ...], fields.a_list("texts", minItems=2)] = ()
-    """A name for each interval, one more than cuts."""
+    """A name for each interval. There is one label more than there are cuts."""
     missing: fields.OptionalLabelField = None
-    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
+    """A text that is shown instead of NULL, for empty values and all other values that become
+    NULL.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -102,16 +106,20 @@ def _valid(values: object, law: Law) -> list[Any]:
 
 
 class HierarchySpec(Document):
-    """A level of a public hierarchy in a CSV file."""
+    """One level of a public hierarchy, which is a CSV file."""
 
     hierarchy: Annotated[str, fields.path]
-    """The file, relative to the policy file: `value;level 1;level 2…` with no heading."""
+    """The file, relative to the policy file. Each line is `value;level 1;level 2…`, without a
+    heading.
+    """
     level: Annotated[int, fields.integer(1, remedy="level 0 is the value itself: use keep")]
-    """The column that is released; 1 is the one after the value."""
+    """The level that is released. 1 is the column after the value."""
     other: fields.LabelOrNullField = "other"
-    """What stands for a value that is not in the file."""
+    """The label of a value that is not in the file."""
     missing: fields.OptionalLabelField = None
-    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
+    """A text that is shown instead of NULL, for empty values and all other values that become
+    NULL.
+    """
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -121,18 +129,20 @@ class HierarchySpec(Document):
 
 
 class MapSpec(Document):
-    """A finite map of values."""
+    """A label for each value of a list."""
 
     needs = ("other", "name what stands for every other value, or write other: null")
 
     map: Annotated[
         dict[str, fields.LabelOrNullField], fields.a_mapping("value: label", minProperties=1)
     ]
-    """The label of each value; several may share one."""
+    """The label of each value. Several values may have the same label."""
     other: fields.LabelOrNullField
-    """What stands for a value that is not in the map; null says NULL."""
+    """The label of a value that is not in the map. `null` means NULL."""
     missing: fields.OptionalLabelField = None
-    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
+    """A text that is shown instead of NULL, for empty values and all other values that become
+    NULL.
+    """
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -143,9 +153,11 @@ class PrefixSpec(Document):
     """The first characters of a text."""
 
     prefix: fields.PositiveField
-    """How many characters."""
+    """The number of characters."""
     missing: fields.OptionalLabelField = None
-    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
+    """A text that is shown instead of NULL, for empty values and all other values that become
+    NULL.
+    """
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -153,11 +165,14 @@ class PrefixSpec(Document):
 
 
 class TruncateSpec(Document):
-    """The start of the unit of time a date or timestamp lies in; of a week its name, 2026-W48."""
+    """The start of the year, quarter, month, day or hour. For a week, its name, such as
+    2026-W48.
+    """
 
     truncate: Annotated[TruncateUnit, fields.word_of(TruncateUnit)]
-    """The unit; weeks are of ISO 8601. Of a moment with a zone, by the clocks of the project's
-    zone."""
+    """The unit of time. Weeks are ISO 8601 weeks. For a time with a zone, the clocks of the
+    project's zone decide.
+    """
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -165,12 +180,14 @@ class TruncateSpec(Document):
 
 
 class RoundSpec(Document):
-    """A multiple of a number: the nearest, unless another is asked for."""
+    """A multiple of a number."""
 
     round: fields.StepField
     """The number, above 0."""
     way: Annotated[Way, fields.word_of(Way)] = "nearest"
-    """`nearest`, half away from zero; `down`, to what is not above; or `zero`, towards zero."""
+    """`nearest`: the nearest multiple, and half a step away from zero. `down`: the greatest
+    multiple that is not above the value. `zero`: towards zero.
+    """
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -178,10 +195,10 @@ class RoundSpec(Document):
 
 
 class KeptSpec(Document):
-    """The value itself, with a text where there is none."""
+    """The value itself, and a text if there is no value."""
 
     missing: fields.LabelField
-    """What stands for an empty value."""
+    """The text that is shown for an empty value."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -217,7 +234,7 @@ def _step(found: object) -> object:
 
 
 class LevelsSpec(Document):
-    """A level of a ladder of recodings, each of which is coarser than the one before."""
+    """One of several recodings. Each of them is coarser than the one before."""
 
     needs = ("level", "write level: 1 for the first of them")
 
@@ -230,11 +247,13 @@ class LevelsSpec(Document):
         ],
         fields.a_list("recodings", "as in [{prefix: 3}, {prefix: 1}]", minItems=1),
     ]
-    """The recodings, the finest first; level 0 is the value itself."""
+    """The recodings, the finest first. Level 0 is the value itself."""
     level: fields.PositiveField
-    """The one that is released; 1 is the first."""
+    """The level that is released. 1 is the first recoding of the list."""
     missing: fields.OptionalLabelField = None
-    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
+    """A text that is shown instead of NULL, for empty values and all other values that become
+    NULL.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -322,7 +341,7 @@ _CONDITIONS = ("in", "not_in", "at_least", "below", "missing")
 
 
 class FilterSpec(Document):
-    """What a column must hold: one of some values or none, or a number or a time in a range."""
+    """A condition on the value of a column: a list of values, or a range."""
 
     model_config = ConfigDict(
         json_schema_extra={"anyOf": [{"required": [key]} for key in _CONDITIONS]}
@@ -331,17 +350,19 @@ class FilterSpec(Document):
     members: Annotated[
         tuple[fields.LabelField, ...], fields.a_list("values", "as in [US, CA]", minItems=1)
     ] = Field(default=(), alias="in")
-    """The values that are released, as they stand in the source."""
+    """Rows with one of these values count. Write the values as they are in the source."""
     not_in: Annotated[
         tuple[fields.LabelField, ...], fields.a_list("values", "as in [US, CA]", minItems=1)
     ] = ()
-    """The values that are not released, where all others are."""
+    """Rows with one of these values do not count. Rows with any other value count."""
     at_least: fields.OptionalCutField = None
-    """The least number, date or timestamp that is released."""
+    """Rows count from this number, date or timestamp on."""
     below: fields.OptionalCutField = None
-    """The first that is released no more."""
+    """Rows count below this number, date or timestamp."""
     missing: fields.OptionalFlagField = None
-    """Whether who has no value is released as well; false alone says that a value must be there."""
+    """`true`: rows without a value count, too. `missing: false` alone: all rows that have a value
+    count.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:

@@ -27,22 +27,26 @@ _LEVEL = fields.integer(0, 1000)
 
 
 class SearchSpec(Document):
-    """The schemes among which one is chosen: a level for each column, for the whole release."""
+    """The candidates of a search. A candidate has one level for each column."""
 
     epsilon: fields.OptionalStepField = None
-    """ε of the choice, which the account pays beside the release; `search --public` needs none."""
+    """ε of the choice. The account pays it in addition to the release. `search --public` needs
+    none.
+    """
     precision: fields.OptionalShareField = None
-    """Only schemes of this precision or more are candidates, and the one that shows most people is
-    best; else it is the one with the most people shown × precision."""
+    """With this key, only candidates with at least this precision are compared, and the one that
+    shows most people is chosen. Without it, the one with the greatest product of people shown and
+    precision is chosen.
+    """
     weights: Annotated[
         dict[str, Annotated[Decimal, _WEIGHT]],
         fields.a_mapping("column: number", minProperties=1),
     ] = fields.EMPTY
-    """How much a step of a column counts; 1 where none is written."""
+    """How much one step of a column counts in the precision. The default is 1."""
     at_least: Annotated[dict[str, Annotated[int, _LEVEL]], _LEVELS] = fields.EMPTY
-    """The finest level of a column that is a candidate; 0 is the value itself."""
+    """The finest level of a column that may be chosen. 0 is the value itself."""
     at_most: Annotated[dict[str, Annotated[int, _LEVEL]], _LEVELS] = fields.EMPTY
-    """The coarsest level of a column that is a candidate."""
+    """The coarsest level of a column that may be chosen."""
 
 
 def search_laws(data: Data) -> Broken:

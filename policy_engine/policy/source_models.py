@@ -52,12 +52,12 @@ def terms_in(order: object) -> Iterable[tuple[int, str]]:
 
 
 class OrderSpec(Document):
-    """Which of a person's rows counts: the first in this order."""
+    """The order that decides which row of a person counts: the first one."""
 
     first_by: Annotated[
         fields.Lines, fields.a_list("columns", "as in [visit_date desc]", minItems=1)
     ]
-    """Columns of the source, each with an optional `asc` (default) or `desc`."""
+    """Columns of the source. Each may be followed by `asc` (the default) or `desc`."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -109,22 +109,27 @@ ColumnsField = Annotated[
 
 
 class UnitSpec(Document):
-    """Who is protected, by a column of the source, or by several: one value is one person."""
+    """The columns of the source that identify a person. Rows with the same values belong to one
+    person.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={"oneOf": [{"required": ["column"]}, {"required": ["columns"]}]}
     )
 
     column: Annotated[fields.OptionalLineField, BeforeValidator(_one_column)] = None
-    """The column that names the person, who may have many rows."""
+    """The column that identifies the person. A person may have many rows."""
     columns: ColumnsField = ()
-    """Columns that name a person together, as in `[hospital, patient]`."""
+    """Several columns that together identify the person, such as `[hospital, patient]`."""
     rows: Annotated[Literal["all", "any", "one"] | OrderSpec, _ROWS] = "all"
-    """Which of a person's rows count: `all`, in at most `contribution.max_groups` groups; `any`
-    one, drawn by a keyed hash; the first in an order; `one`, where no person has a second."""
+    """The rows of a person that count. `all`: all rows, in at most `contribution.max_groups`
+    groups. `any`: one row, chosen by a hash with a secret key. `one`: you know that nobody has a
+    second row. Or a mapping: the first row in an order.
+    """
     stays: Annotated[bool, _STAYS] = False
-    """`true`: you confirm that a person has one value there whenever the source is looked at, and
-    nobody else ever has it. Without that, releases of different parts (`part`) add up."""
+    """`true`: you confirm that a person always has the same value here, and that nobody else ever
+    has this value. Without this key, the prices of releases of different parts (`part`) add up.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -248,29 +253,34 @@ _PairsField = Annotated[
 
 
 class JoinSpec(Document):
-    """A table beside the source, of which a row's key has one row."""
+    """A table whose columns are added to the source. It has one row for each key."""
 
     model_config = ConfigDict(json_schema_extra=ONE_PLACE)
 
     file: fields.OptionalPathField = None
-    """A Parquet or CSV file, relative to the policy file."""
+    """A Parquet or CSV file, with a path relative to the policy file."""
     table: fields.OptionalLineField = None
     """A table or view of the same warehouse."""
     view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
     """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
     on: _PairsField
-    """The column by which both are joined, or `{column of the source: column of this table}`. A
-    person's table is joined by all columns of `privacy_unit`."""
+    """The column that both tables have, or `{column of the source: column of this table}`. A table
+    about persons is joined by all columns of `privacy_unit`.
+    """
     columns: Annotated[
         fields.Lines, fields.a_list("columns", "as in [birth_date, sex]", minItems=1)
     ]
-    """The columns that stand beside each row of the source; NULL where no row has the key."""
+    """The columns that are added to each row of the source. They are NULL if no row has the key."""
     public: Annotated[bool, _PUBLIC] = False
-    """`true`: you confirm that the table is the same whoever is in the data, as one of wards is."""
+    """`true`: you confirm that the table does not depend on who is in the data, such as a list of
+    wards.
+    """
     first_by: Annotated[
         fields.Lines, fields.a_list("columns", "as in [changed desc]", minItems=1)
     ] = ()
-    """Of several rows of a key, which one counts; default: the least in `columns`."""
+    """The order that decides if several rows have the same key: the first row counts. The default
+    is the order of `columns`, the least values first.
+    """
     csv: CsvSpec | None = None
     """How a CSV file is read."""
 
@@ -344,8 +354,9 @@ _UNTIL: dict[str, SpanUnit] = {"age_at": "year", "months_until": "month", "days_
 
 
 class SpanSpec(Document):
-    """A whole number that is computed of two dates of a row; NULL where one is missing, or the
-    second comes first."""
+    """An integer that is computed from two dates of a row. It is NULL if a date is missing, or if
+    the later date is before the earlier one.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={"oneOf": [{"required": [each]} for each in _UNTIL]}
@@ -353,14 +364,19 @@ class SpanSpec(Document):
     needs = ("of", "name the earlier date, as in {of: birth_date, age_at: visit_date}")
 
     of: fields.LineField
-    """The column of the earlier date. A time is of its day; with a zone, in UTC."""
+    """The column of the earlier date. If it has times, only the day counts. For a time with a
+    zone, the day is the day in UTC.
+    """
     age_at: fields.OptionalLineField = None
-    """The column of the later date: whole years. A birthday of 29 February is 1 March in other
-    years."""
+    """The column of the later date. The result is in whole years. If somebody is born on 29
+    February, the birthday in other years is 1 March.
+    """
     months_until: fields.OptionalLineField = None
-    """The column of the later date: whole months, each from the same day of the month on."""
+    """The column of the later date. The result is in whole months. A month is complete when the
+    day of the month is reached again.
+    """
     days_until: fields.OptionalLineField = None
-    """The column of the later date: days, 0 for the same day."""
+    """The column of the later date. The result is in days. It is 0 for the same day."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -382,34 +398,36 @@ MEANT = {"warehouse": "a table is named with its warehouse: source: {table: WARE
 
 
 class SourceSpec(Document):
-    """The table that is released from."""
+    """The table or file that is read."""
 
     model_config = ConfigDict(json_schema_extra=ONE_PLACE)
     meant = MEANT
 
     file: fields.OptionalPathField = None
-    """A Parquet or CSV file, relative to the policy file."""
+    """A Parquet or CSV file, with a path relative to the policy file."""
     table: fields.OptionalLineField = None
-    """A table or view of the warehouse; a view needs `view: rowwise`."""
+    """A table or view of the warehouse. A view needs `view: rowwise`."""
     view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
     """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
     sampled_at: fields.SampledAtField = Decimal(1)
-    """The known Bernoulli rate at which the source was drawn from its population."""
+    """If the source is itself a sample: the known probability with which each unit of the
+    population was drawn, independently of the others.
+    """
     columns: Annotated[
         dict[str, fields.ColumnTypeField], fields.a_mapping("column: type", minProperties=1)
     ] = fields.EMPTY
-    """The type a column is read as; what does not fit becomes NULL."""
+    """The type that a column is read as. A value that does not fit the type becomes NULL."""
     csv: CsvSpec | None = None
-    """How a CSV file is read: its delimiter, encoding, numbers, dates and words."""
+    """How a CSV file is read: delimiter, encoding, numbers, dates and words."""
     join: Annotated[
         dict[str, JoinSpec], fields.a_mapping("name: {table, on, columns}", minProperties=1)
     ] = fields.EMPTY
-    """Columns of other tables beside each row: of a person's own, or of one that is public."""
+    """Columns of other tables that are added to each row. The name is your name for the table."""
     compute: Annotated[
         dict[str, SpanSpec],
         fields.a_mapping("column: {of: birth_date, age_at: visit_date}", minProperties=1),
     ] = fields.EMPTY
-    """Columns that are computed of each row: an age, months or days between two dates."""
+    """Columns that are computed for each row: an age, months or days between two dates."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:

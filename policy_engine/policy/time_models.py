@@ -61,30 +61,36 @@ def _is_wait(found: object) -> bool:
 
 
 class RefreshSpec(Document):
-    """The whole source anew, once in each period of a calendar."""
+    """The whole source is released again, once in each period of a calendar."""
 
     needs = ("", "as in refresh: {every: month}")
 
     every: EveryField
-    """How long the periods are, in the zone of the project file; a week is from Monday on."""
+    """The length of a period, in the zone of the project file. A week begins on Monday."""
 
 
 class PeriodSpec(Document):
-    """The rows of one period, once, when it has ended: each period of a person is protected."""
+    """The rows of each period are released once, after the period has ended. The guarantee
+    protects all rows of one person in one period.
+    """
 
     needs = ("", 'as in period: {column: visit_date, every: month, from: "2026-01"}')
 
     column: fields.LineField
-    """The source's column, of dates or times, that says in which period a row lies."""
+    """The source's column of dates or times. It says in which period a row lies."""
     every: EveryField
-    """How long the periods are, in the zone of the project file; a week is from Monday on."""
+    """The length of a period, in the zone of the project file. A week begins on Monday."""
     first: fields.LineField = Field(alias="from")
-    """The name of the first: as in `2026-01` of months, `2026-W05` of weeks, `2026-Q1`, `2026`."""
+    """The name of the first period: `2026-01` for a month, `2026-W05` for a week, `2026-Q1`,
+    `2026`.
+    """
     after: Annotated[
         str, fields.kind(f"be a number of days from 0d to {_LONGEST_WAIT}d", _is_wait,
                          remedy="as in 10d", type="string", pattern="^[0-9]{1,4}d$")
     ] = "0d"  # fmt: skip
-    """How long after its end a period is released, so that late rows are in it."""
+    """The wait between the end of a period and its release, such as `10d`, so that late rows are
+    included.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -99,7 +105,9 @@ class PeriodSpec(Document):
 
 
 class ReviseSpec(Document):
-    """Each period once more, for the rows that came late: by the calendar, and by no row."""
+    """Each period is drawn a second time, so that rows that came late are counted. The calendar
+    decides this, and no row of the data.
+    """
 
     needs = ("", "as in revise: {after: 90d}")
 
@@ -107,17 +115,23 @@ class ReviseSpec(Document):
         str, fields.kind(f"be a number of days from 1d to {_LONGEST_WAIT}d", _is_wait,
                          remedy="as in 90d", type="string", pattern="^[0-9]{1,4}d$")
     ]  # fmt: skip
-    """How long after its end a period is drawn anew, at a price of its own, if it was drawn before
-    then: more than `period.after`."""
+    """The wait between the end of a period and the second draw, such as `90d`. It is longer than
+    `period.after`. The second draw has a price of its own. It is left out if the period was first
+    drawn after this time.
+    """
 
 
 class EditionsSpec(Document):
-    """So strong that so many editions like it fill the window of the account."""
+    """ε and δ follow from the account: this number of equal editions uses up one window of its
+    limit.
+    """
 
     editions: Annotated[int, fields.integer(1, MOST_EDITIONS)]
-    """How many."""
+    """The number of editions."""
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """Tables that differ by one person more or less, or by one person replaced."""
+    """`add_remove`: neighbouring tables differ in one person more or less. `replace_one`: one
+    person is replaced by another.
+    """
 
 
 _GUARANTEES = f"{{epsilon: …, delta: …}}, {{editions: …}}, {PLANNED} or none"
@@ -218,22 +232,23 @@ def _append_laws(data: Data, release: Mapping[str, object], *, has_schedule: boo
 
 
 class LimitSpec(Document):
-    """An (ε, δ)."""
+    """An ε and a δ."""
 
     epsilon: fields.StepField
     delta: fields.ShareField
 
 
 class PlanSpec(Document):
-    """What of a window is planned for one policy."""
+    """The part of a window that is planned for one policy."""
 
     needs = ("", "as in {editions: 12}")
 
     editions: Annotated[int, fields.integer(1, MOST_EDITIONS)]
-    """How many editions of it a window has."""
+    """The number of editions of this policy in a window."""
     share: fields.OptionalStepField = None
-    """How much all of them get together, in proportion to the other policies; as many as its
-    editions, where it is left out, so that each edition is as strong as any other."""
+    """The weight of all these editions together, compared with the other policies. The default is
+    the number of editions. Then all editions of all policies are equally strong.
+    """
 
 
 RestField = Annotated[

@@ -33,26 +33,31 @@ _BOTH = (
 
 
 class CountSpec(Document):
-    """The names of the columns of counts."""
+    """The names of the columns with counts."""
 
     people: fields.LineField = "n"
-    """How many people are in a group: by it groups are shown."""
+    """The column with the number of people in a group. This number decides whether the group is
+    shown.
+    """
     rows: fields.OptionalLineField = None
-    """How many rows are in a group, of each person at most contribution.max_rows_per_group: for
-    noisy_counts where all rows of a person count."""
+    """The column with the number of rows in a group. At most `contribution.max_rows_per_group`
+    rows of a person count. Only for noisy_counts, if all rows of a person count.
+    """
 
 
 class MissingSpec(Document):
-    """What a missing value counts as."""
+    """The number that a missing value counts as."""
 
     needs = ("as", "as in missing: {as: 0}, or leave it out: a missing value is left out")
 
     as_: Annotated[Decimal, fields.number("of at most 15 digits")] = Field(alias="as")
-    """A value between the bounds, a multiple of round_to."""
+    """The number. It lies between the bounds, and is a multiple of `round_to`."""
 
 
 class MeasureSpec(Document):
-    """A sum, mean, median or quantile of a column, or how many values it has, beside each count."""
+    """One number for each group: a sum, mean, median, quantile, or the number of values of a
+    column.
+    """
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [
         {"required": ["sum", "bounds"]}, {"required": ["mean", "bounds"]}, {"required": ["count"]},
@@ -64,34 +69,48 @@ class MeasureSpec(Document):
     mean: fields.OptionalLineField = None
     """The source's column whose mean is shown."""
     median: fields.OptionalLineField = None
-    """The source's column whose median is shown: a multiple of round_to between the bounds, chosen
-    privately. It stands behind sums, means and counts, as a quantile does."""
+    """The source's column whose median is shown. The result is a multiple of `round_to` between
+    the bounds, and is chosen with noise. Medians and quantiles are the last columns of the
+    release.
+    """
     quantile: fields.OptionalLineField = None
-    """The source's column whose quantile `at` is shown, as a median is."""
+    """The source's column whose quantile is shown. `at` says which quantile. Otherwise as
+    `median`.
+    """
     at: Annotated[
         Decimal | None,
         fields.number("of at most three decimal places, above 0 and below 1",
                       holds=lambda n: n * 1000 % 1 == 0, exclusiveMinimum=0, exclusiveMaximum=1),
     ] = None  # fmt: skip
-    """Of a quantile the share of values below it: 0.9 for the ninetieth percentile."""
+    """Only with `quantile`: the share of values below it, such as 0.9 for the ninetieth
+    percentile.
+    """
     count: fields.OptionalLineField = None
-    """The source's column whose values are counted: of a mean that is paid it costs nothing."""
+    """The source's column whose values are counted. It costs nothing if the policy also has a mean
+    of this column, because a mean already needs this number.
+    """
     per: Annotated[Literal["row", "person"] | None, fields.word("row", "person")] = None
-    """Whose value is held between the bounds: each row's, or each person's mean (of a sum their
-    total) over their rows of the group. Needed where all rows of a person count."""
+    """Required if all rows of a person count. `row`: the value of each row is limited to the
+    bounds. `person`: one value for each person and group is limited to the bounds. This value is
+    the mean of the person's rows, or their total for a `sum`.
+    """
     bounds: Annotated[
         tuple[fields.EndField, ...],
         fields.a_list("two numbers", "as in [0, 99]", minItems=2, maxItems=2),
     ] = ()
-    """The least and the greatest value that counts: what is beyond counts as the bound. Whatever is
-    no count needs them; of a median or quantile at most 1,000 multiples of round_to lie between."""
+    """The least and the greatest value that counts. A value outside counts as the nearer bound.
+    Required except with `count`. For a median or quantile at most 1,000 multiples of `round_to`
+    may lie between them.
+    """
     round_to: fields.StepField = Decimal(1)
-    """Every value is rounded to a multiple of it."""
+    """Every value is rounded to a multiple of this number."""
     missing: MissingSpec | None = None
-    """What a missing value counts as; else it is left out, as in SQL."""
+    """What a missing value counts as. Without this key missing values are left out, as in SQL."""
     not_null: fields.FlagField = False
-    """The column is NOT NULL, as its catalog says: it has as many values as there are rows, and no
-    number more is drawn for a mean. A NaN counts as the value between the bounds nearest 0."""
+    """`true`: the catalog says that the column is NOT NULL. Then it has as many values as there
+    are rows, and a mean does not pay for the number of values. A NaN counts as the value between
+    the bounds that is nearest to 0.
+    """
 
     @classmethod
     def _across(cls, data: Data) -> Broken:

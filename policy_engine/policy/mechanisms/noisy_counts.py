@@ -42,43 +42,54 @@ MOST_PARTS = 10_000
 
 
 class NoiseSpec(Document):
-    """The noise that a count gets."""
+    """The noise that is added to counts."""
 
     needs = ("", "as in noise: {distribution: truncated_laplace}, or leave it out")
 
     distribution: Annotated[fields.Distribution, fields.word_of(fields.Distribution)] = "auto"
-    """Of Laplace and Gaussian noise, `auto` takes what shows the smallest groups half the time."""
+    """`auto` chooses between Laplace and Gaussian noise. For each, it computes the size of a group
+    that is shown in half of all releases. It takes the noise for which this size is smaller.
+    """
 
 
 class ContributionSpec(Document):
-    """In how many groups a person counts who has many rows."""
+    """How much of one person counts, if a person has many rows."""
 
     max_groups: Annotated[int, fields.integer(1, 100)]
-    """In so many at most; of more, so many are drawn by a keyed hash."""
+    """The greatest number of groups in which one person counts. If a person is in more groups, a
+    hash with a secret key chooses this many of them.
+    """
     max_rows_per_group: Annotated[int | None, fields.integer(1, MOST_ROWS)] = None
-    """So many rows at most of a person count in a group, where rows are counted or measured; of
-    more, so many are drawn by a keyed hash."""
+    """The greatest number of rows of one person that count in a group, if rows are counted or
+    measured. If a person has more, a hash with a secret key chooses this many of them.
+    """
     count_cut: fields.FlagField = False
-    """Tell, with noise, how many people of the whole release are in more groups, or have more rows
-    in one, or a value beyond bounds or missing: a column each, with the same number in each row."""
+    """`true`: the release also shows, with noise, how many people the limits cut. One column each
+    counts the people who are in more groups, have more rows in a group, have a value outside the
+    bounds, or have a missing value. Every row shows the same number for the whole release.
+    """
 
 
 class RollupSpec(Document):
-    """A coarser grouping beside the fine one, so that more people stand in a group shown."""
+    """A second, coarser grouping. More people are in a group that is shown."""
 
     to: Annotated[fields.Lines, fields.a_list("columns", "as in [age, sex]", minItems=1)]
-    """The columns of the coarser grouping, some of those of recode."""
+    """The columns of the coarser grouping, some of the columns of `recode`."""
     share: fields.ShareField = Decimal("0.2")
-    """The share of ε and of δ that it gets."""
+    """The share of ε and of δ that the coarser grouping gets."""
 
 
 class PartSpec(Document):
-    """One random part of the people: releases of different parts cost what the dearest does."""
+    """One random part of the people. Releases of different parts together cost as much as the most
+    expensive of them.
+    """
 
     of: fields.PositiveField
-    """How many parts there are, from 2 to 10000: the same in all policies that share them."""
+    """The number of parts, from 2 to 10,000. It is the same in all policies that share the
+    parts.
+    """
     number: fields.PositiveField
-    """Which of them is counted, from 1 on."""
+    """The number of the part that is counted. The first part is 1."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
