@@ -66,7 +66,7 @@ class CountCertificate:
             "to the adversary these records are independent of each other and of all they know",
             "to the adversary each of them has the counted property with a probability from"
             f" {self.floor:f} to {rest:f}",
-            "nothing else that depends on these records leaves: the exact count, once",
+            "nothing made from these records is published, except this exact count, once",
         )
 
     def predicate(self) -> dict[str, object]:

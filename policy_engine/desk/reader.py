@@ -274,7 +274,7 @@ def _verdict(certificate: CertificateFile, release: Path | None, project: Projec
         return Verification("amber", "signed; nothing but the accountant recomputed its δ")
     if release is None:
         return Verification("amber", "the certificate holds; the release was not looked at")
-    return Verification("green", "and its release is the one it is of")
+    return Verification("green", "and it belongs to this release")
 
 
 def _waiting(path: Path, name: str, books: Any) -> WaitingRequest | None:

@@ -36,7 +36,7 @@ Colour = Literal["green", "amber", "red"]
 Verdict = tuple[Colour, str]
 """A colour, and what it says."""
 FIRST_ROWS = 10
-_GREEN: Verdict = ("green", "Verified: the certificate holds, and the release is the one it is of")
+_GREEN: Verdict = ("green", "Verified: the certificate holds, and it belongs to this release")
 _AMBER: Verdict = ("amber", "The certificate holds; the release itself was not looked at")
 _ONE_ROUTE: Verdict = (
     "amber",

@@ -58,7 +58,7 @@ def test_it_states_its_assumptions_first(certificate):
         " protected one among them",
         "to the adversary these records are independent of each other and of all they know",
         "to the adversary each of them has the counted property with a probability from 0.1 to 0.9",
-        "nothing else that depends on these records leaves: the exact count, once",
+        "nothing made from these records is published, except this exact count, once",
     ]
     assert payload["predicate"]["kind"] == KIND
     assert "never enters an account" in LIMITS[0]
