@@ -65,7 +65,7 @@ QUESTIONS = [
     ("expert", "A laptop with the sealing key is stolen. What is lost?",
      "docs/howto/ledger.md", "A new sealing key", "the noise of earlier releases"),
     ("engineer", "Does it run on Snowflake?", "docs/howto/warehouses.md",
-     "Release from a warehouse", "proved SQL"),
+     "Release from a warehouse", "certified SQL"),
     # And what a stranger of the evening of 29 November did not find, or found half.
     ("engineer", "How do I release joined tables in dbt?", WRITE,
      "Columns of other tables: `source.join`", "persons: {table: persons"),
