@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class PolicyEngineError(Exception):
-    """The root: catching it catches everything the engine raises on purpose.
+    """The root. Catch it to catch every error that the engine raises on purpose.
 
     ``lines`` are its message. What separates them is never a line end within a text, which may be
     another's.
@@ -18,13 +18,13 @@ class PolicyEngineError(Exception):
 
 
 class UsageError(PolicyEngineError):
-    """A command or function was called in a way it does not have."""
+    """A command or function was called in a wrong way."""
 
     exit_code = 2
 
 
 class DomainError(UsageError, ValueError):
-    """A parameter lies outside the domain of the formula it was given to."""
+    """An argument has a value that the formula does not allow."""
 
     def __init__(self, parameter: str, law: str, found: object) -> None:
         super().__init__(f"{parameter} must be {law}, found {found}")
@@ -32,6 +32,6 @@ class DomainError(UsageError, ValueError):
 
 
 class InternalError(PolicyEngineError):
-    """An internal error: an invariant does not hold."""
+    """A fault in the engine itself."""
 
     exit_code = 70

@@ -92,7 +92,7 @@ class Problem:
 
 
 class PolicyError(PolicyEngineError):
-    """A policy or project file has problems; all of them are in ``problems``."""
+    """A policy or project file has problems. All of them are in ``problems``."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__(*map(str, problems))
@@ -118,7 +118,7 @@ class Finding:
 
 
 class NotCertifiable(PolicyEngineError):
-    """The kernel could not prove the SQL text; the reasons are in ``findings``.
+    """The kernel could not prove the SQL text. The reasons are in ``findings``.
 
     ``file`` is the policy whose SQL it is, where that is known; lines are those of the SQL.
 
@@ -139,7 +139,8 @@ MOST_REASON = 2000
 
 
 class VerificationFailed(PolicyEngineError):
-    """A release or its certificate does not hold; the reasons are in ``reasons``.
+    """A certificate is not valid, or its release is not the certified one. The reasons are in
+    ``reasons``.
 
     A reason may quote a certificate that anybody has written: it is cut where no line is so long.
     """
@@ -153,11 +154,13 @@ class VerificationFailed(PolicyEngineError):
 
 
 class NotReleasable(PolicyEngineError):
-    """A release stands otherwise than it was made, or would be drawn a second time."""
+    """This release cannot be made now. For example, it is lost, its edition is not due, or it is a
+    second draw of an edition.
+    """
 
 
 class BudgetExceeded(PolicyEngineError):
-    """An account cannot pay: the message says what was asked and what is left.
+    """An account cannot pay. The message says how much was asked, and how much is left.
 
     ``account`` is its name, and ``left`` what it would still pay for, where a limit is the cause.
     """
@@ -169,17 +172,19 @@ class BudgetExceeded(PolicyEngineError):
 
 
 class NotApproved(PolicyEngineError):
-    """An account requires approvals that are missing: the message says which, and how to ask."""
+    """An account requires approvals that are missing. The message says which, and how to ask for
+    them.
+    """
 
 
 class NothingChecked(PolicyEngineError):
-    """A check found nothing to look at: its silence would say nothing."""
+    """There was nothing to check, so no finding does not mean that all is well."""
 
     exit_code = 4
 
 
 class EnvironmentFailed(PolicyEngineError):
-    """Something outside the engine failed: a warehouse, a file, the ledger.
+    """Something outside the engine failed: a warehouse, a file or the ledger.
 
     ``of_setup`` says that no row of the source can have brought it about, as where a right is
     missing. It is False wherever that is not known: an attempt that ended so has told something.
@@ -200,40 +205,40 @@ class EnvironmentFailed(PolicyEngineError):
 
 
 class WarehouseError(EnvironmentFailed):
-    """The warehouse cannot be used, or it has not what is asked of it."""
+    """The warehouse cannot be used, or lacks something that is needed."""
 
     usual: ClassVar[Code] = "warehouse_unusable"
 
 
 class PlaceRefused(WarehouseError):
-    """The table of a release cannot stand at the name in ``release.table``."""
+    """No table can be made with the name in ``release.table``."""
 
 
 class WarehouseFailed(WarehouseError):
-    """The warehouse was asked, and failed. Its own text is withheld where it could quote data."""
+    """A query failed. The warehouse's own text is not shown if it could quote data."""
 
     usual: ClassVar[Code] = "warehouse_failed"
 
 
 class FileError(EnvironmentFailed):
-    """A file is missing, unreadable, read-only, in the way, or the disk is full."""
+    """A file is missing, cannot be read or written, or is in the way, or the disk is full."""
 
     usual: ClassVar[Code] = "file_failed"
 
 
 class LedgerError(EnvironmentFailed):
-    """The ledger cannot be opened, is locked for too long, or its chain is broken."""
+    """The ledger cannot be opened, or another process uses it for too long."""
 
     usual: ClassVar[Code] = "ledger_failed"
 
 
 class LedgerBroken(LedgerError):
-    """The ledger was read, and what it says does not hold: it was changed, cut or replaced."""
+    """The ledger was read, but its chain of records is broken: it was changed, cut or replaced."""
 
     usual: ClassVar[Code] = "ledger_broken"
 
 
 class NoLedger(LedgerError):
-    """There is no ledger at the place that was named, and none was to be made."""
+    """There is no ledger at this place, and the command does not make one."""
 
     usual: ClassVar[Code] = "ledger_missing"

@@ -298,46 +298,47 @@ def _kind(field: dict[str, Any]) -> str:
 
 PREDICATE = {
     "source": "the source, as the policy names it",
-    "mechanism": "`noisy-counts`: recode, count, add noise from the claim's table, release what is "
-    "large enough; or `sampled-suppression`: sample, recode, group by every released column, "
+    "mechanism": "`noisy-counts`: recode, count, add noise from the claim's table, show what is "
+    "large enough. `sampled-suppression`: draw a sample, recode, group by every released column, "
     "suppress groups below k",
-    "policy": "name and digest of the policy; the digest covers its hierarchy files",
-    "k": "the least count of a released group, in sampled units; with noise the least size of one, "
-    "in units of the source",
-    "rate": "an upper bound on the probability that a unit of the population is sampled, as a "
-    "decimal text",
-    "sampled_at": "the known rate of an earlier sample, of which the source is one; it is a factor "
-    "of the rate",
-    "epsilon": "ε as a decimal text, the policy's",
-    "delta": "δ at that ε as a decimal text, rounded up",
-    "source_tag": "the theorem it rests on, see [the mechanism](../explanation/mechanism.md)",
+    "policy": "name and digest of the policy; the digest includes its hierarchy files",
+    "k": "the least count of a group that is shown, in units of the sample. With noise, the least "
+    "size of such a group in the source",
+    "rate": "an upper bound on the probability of each unit of the population to be in the sample, "
+    "as a decimal text",
+    "sampled_at": "if the source is itself a sample, its known rate. The `rate` includes it as a "
+    "factor",
+    "epsilon": "ε of the policy, as a decimal text",
+    "delta": "δ at this ε as a decimal text, rounded up",
+    "source_tag": "the theorem that proves δ, see [the mechanism](../explanation/mechanism.md)",
     "neighbours": "`add_remove` or `replace_one`",
-    "unit": "who is protected: `row`, or the column whose value is a person",
+    "unit": "who is protected: `row`, or the column that identifies a person",
     "randomness": "what decides who is in the sample",
-    "assumptions": "what no text shows and must hold: a code each, with what it is said of",
+    "assumptions": "what must hold, although the SQL cannot show it: a code each, and what it is "
+    "about",
     "columns": "the released columns, without the count",
-    "count": "the count's column; null in the form `rows`",
+    "count": "the column with the count; null in the form `rows`",
     "form": "`counts` or `rows`",
-    "claim": "what the query was printed for: source, unit, law of the sample, columns and their "
-    "recodes; each value with the name of its type",
-    "templates": "SHA-256 of the templates that printed it",
-    "query": "the query that was certified and then run, unedited",
-    "query_digest": "SHA-256 of that query",
-    "published_as": "the envelope in which it ran, `CREATE TABLE … AS`, or `rows` where they went "
-    "into a file, or dbt made the table",
-    "models": "the models, where the policy has any, that were enforced on the rows that the query "
-    "gave, each with its column and numbers; a class that breaks one is not in the release",
-    "engine": "the engine that runs the query",
+    "claim": "what the SQL was printed for: source, unit, sample or noise, columns and their "
+    "recodes. Each value has the name of its type",
+    "templates": "SHA-256 of the templates that printed the SQL",
+    "query": "the SQL that was certified and then run, without any change",
+    "query_digest": "SHA-256 of this SQL",
+    "published_as": "the statement around the SQL, `CREATE TABLE … AS`. `rows` if the rows went "
+    "into a file, or if dbt made the table",
+    "models": "the models of the policy, if it has any, each with its column and numbers. They "
+    "were checked on the rows that the SQL gave. A group that breaks one is left out",
+    "engine": "the engine that runs the SQL",
     "engine_version": "the version of the engine that ran it",
-    "time": "when it was certified, in UTC; not when the data was read",
-    "purpose": "what the release is for, in the author's words; not there where they said nothing, "
-    "and so the six below",
+    "time": "when it was certified, in UTC; the data may have been read later",
+    "purpose": "what the release is for, in the author's words. This field and the next six are "
+    "left out if the author did not write them",
     "contact": "whom to ask",
-    "recipients": "who is to read the release",
-    "access": "who can get at the source and the machine",
-    "justification": "why this unit, ε and δ",
-    "region": "where the people are of whom the source is",
-    "sector": "what it belongs to",
+    "recipients": "who may read the release",
+    "access": "who can read the source and use the machine",
+    "justification": "why this unit, ε and δ were chosen",
+    "region": "where the people in the source live",
+    "sector": "the field, such as health",
 }
 
 
@@ -434,14 +435,16 @@ def _engine_section(engine: Any) -> str:
 
     keyed, _ = in_sample(engine.name, "person", Decimal("0.1"))
     page = f"[The vendor's page]({_VENDORS[engine.name]})"
-    lines = [f"## {engine.title}\n\n{page}. A keyed sample:\n"]
+    lines = [f"## {engine.title}\n\n{page}. The SQL that selects a keyed sample of persons:\n"]
     lines.append(f"```text\n{keyed}\n```\n")
     own = {name: text for name, text in engine.assumes.items() if name != "native"}
-    lines += [f"* Assumes that {text}." for text in own.values()]
+    lines += [f"* The certificate assumes that {text}." for text in own.values()]
     if "native" in engine.assumes:
-        lines.append(f"* Native sampling assumes: {engine.assumes['native']}.")
+        lines.append(f"* With native sampling it assumes: {engine.assumes['native']}.")
+    if engine.lacks:
+        lines += ["", "| not possible | because | instead |", "|---|---|---|"]
     for operation, (reason, remedy) in engine.lacks.items():
-        lines.append(f"* No {_OPERATIONS[operation]}: {reason}; {remedy}.")
+        lines.append(row(_OPERATIONS[operation], reason, remedy))
     return "\n".join(lines)
 
 
@@ -462,23 +465,23 @@ _VENDORS = {
     "tsql": "https://learn.microsoft.com/sql/t-sql/functions/hashbytes-transact-sql",
 }
 _OPERATIONS = {
-    "names_by_case": "columns whose names differ by case alone",
-    "file": "files",
+    "names_by_case": "two columns whose names differ only in upper and lower case",
+    "file": "release from a file",
     "join": "`source.join`",
-    "row_number": "numbers of rows",
+    "row_number": "a keyed sample with `privacy_unit: row`",
     "native_sample": "native sampling",
     "strict_cast": "`source.columns`",
-    "try_cast": "`source.columns` for what is no text",
+    "try_cast": "`source.columns` for a column that is not text",
     "repeat": "form `rows`",
     "choice": "medians and quantiles",
-    "bytewise": "text under a collation",
-    "text_key": "unit whose key is a text",
+    "bytewise": "text with a collation",
+    "text_key": "a unit whose key is text",
     "create_table": "release into a table",
-    "blank_label": "labels of every text",
-    "zone": "truncation by the clocks of another zone than UTC",
+    "blank_label": "every text as a label",
+    "zone": "`truncate` in another zone than UTC",
     "first_half": "`part`, one random part of the people",
-    "week_or_hour": "truncation to weeks and hours",
-    "fine_decimal": "rounding to the finest steps",
+    "week_or_hour": "`truncate` to weeks and hours",
+    "fine_decimal": "`round` to very small steps",
     "uuid_text": "columns of UUIDs",
     "label_column": "columns of an enumeration",
     "decimal_column": "columns of decimal numbers",

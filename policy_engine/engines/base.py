@@ -17,29 +17,29 @@ Lack = tuple[str, str]
 
 _TYPE_IT = "give the column its type in the source"
 _OF_CASTS = {
-    "": dict.fromkeys(("strict_cast", "try_cast"), ("how it casts was not measured", _TYPE_IT)),
-    "texts": {"try_cast": ("it reads texts alone as other types", _TYPE_IT)},
+    "": dict.fromkeys(("strict_cast", "try_cast"), ("its casts were not tested", _TYPE_IT)),
+    "texts": {"try_cast": ("it converts only texts to other types", _TYPE_IT)},
     "all": {},
 }
 _OF_JOINS = {
-    "join": ("how it joins was not measured", "make a table that has those columns, or a view of"
+    "join": ("joins were not tested on it", "make a table that has those columns, or a view of"
                                               " which source.view says rowwise"),
 }  # fmt: skip
 _OF_FILES = {
     "file": ("it reads tables", "load the file, or release from it with DuckDB"),
-    "row_number": ("a row has no number that stays", "name privacy_unit.column"),
+    "row_number": ("rows have no fixed number", "name privacy_unit.column"),
 }
 
 
 _OF_LISTS = {
-    "choice": ("a median or quantile is drawn with a list of coins in the text, which was not"
-               " measured there", "leave it out, or release with an engine that runs here"),
+    "choice": ("a median or quantile needs a list of random bits in the SQL, which was not"
+               " tested on it", "leave it out, or release with an engine that runs here"),
 }  # fmt: skip
 _OF_CASE = {
     "names_by_case": ("it reads a and A in a name as the same letter", "rename a column"),
 }  # fmt: skip
 _OF_ZONES = {
-    "zone": ("its rules of zones were not measured", "name a column of dates, or of times without a"
+    "zone": ("its time zones were not tested", "name a column of dates, or of times without a"
                                                      " zone"),
 }  # fmt: skip
 NameCase = Literal["folded", "quoted", "exact"]

@@ -97,7 +97,7 @@ def test_a_moment_is_told_by_the_clocks_of_a_zone(place_of, name):
     if place.types.get("zoned") != COLUMNS["zoned"]:
         return  # an engine without moments of a zone
     if "zone" in ENGINES[name].lacks:
-        with pytest.raises(Refused, match="its rules of zones were not measured"):
+        with pytest.raises(Refused, match="its time zones were not tested"):
             _printed_in(place, name, ZONES[0], "hour")
         return
     chance = Random(4)
