@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import json
@@ -14,12 +15,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.choose.candidates import Candidates
 from policy_engine.cli import main
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.parent.name for path in ROOT.glob("policies/*/policy.yaml"))
+SEARCHED = "adult_search"
+BEST = {"age": 1, "education": 3, "occupation": 1, "native_country": 0, "sex": 0}
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
@@ -27,7 +31,7 @@ SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 def copy(tmp_path_factory) -> Path:
     """The examples in a folder of their own; nothing is released into the repository."""
     folder = tmp_path_factory.mktemp("examples")
-    ignored = shutil.ignore_patterns("out", ".policy-engine")
+    ignored = shutil.ignore_patterns("out", ".policy-engine", ".released", "policy.chosen.*")
     shutil.copytree(ROOT / "policies", folder / "policies", ignore=ignored)
     shutil.copy(ROOT / "policy-engine.yaml", folder)
     return folder
@@ -43,11 +47,17 @@ def run(folder: Path, *words: str) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def released(copy) -> dict[str, dict[str, object]]:
-    """Every example released, in one go, as a reviewer would."""
+    """Every example released, in one go, as a reviewer would; one is chosen before."""
     files = [f"policies/{name}/policy.yaml" for name in EXAMPLES]
     assert run(copy, "validate", *files)["valid"] is True
-    documents = run(copy, "release", *files)["releases"]
+    run(copy, "search", f"policies/{SEARCHED}/policy.yaml")
+    documents = run(copy, "release", *(file_of(name) for name in EXAMPLES))["releases"]
     return dict(zip(EXAMPLES, documents, strict=True))
+
+
+def file_of(name: str) -> str:
+    """The policy that is released: of the example of a search what that has written."""
+    return f"policies/{name}/policy{'.chosen' if name == SEARCHED else ''}.yaml"
 
 
 @cache
@@ -92,7 +102,36 @@ def test_the_readmes_commands_are_about_this_example(released, name):
     done, text = released[name], readme(name)
     command = f"policy-engine verify {done['certificate']} --release {done['release']}"
     assert command in text
-    assert f"policy-engine release policies/{name}/policy.yaml" in text
+    assert f"policy-engine release {file_of(name)}" in text
+
+
+def test_the_two_commands_of_the_search_and_the_certificate_of_the_choice(copy, released):
+    text, shown = readme(SEARCHED), (ROOT / "policies" / "README.md").read_text("utf-8")
+    search = f"policy-engine search policies/{SEARCHED}/policy.yaml"
+    for command in (search, f"policy-engine release {file_of(SEARCHED)}"):
+        assert command in shown and command in text
+    again = run(copy, *search.split()[1:])
+    assert (again["outcome"], again["account"], again["epsilon"]) == ("stands", "census", 0.02)
+    check = ("verify", str(again["certificate"]), "--release", str(again["policy"]))
+    assert " ".join(("policy-engine", *check)) in text
+    verified = run(copy, *check)
+    assert (verified["verified"], verified["policy"]) == (True, SEARCHED)
+    assert verified["candidates"] == again["candidates"] == 320
+    envelope = json.loads((copy / str(released[SEARCHED]["certificate"])).read_text("utf-8"))
+    said = base64.b64decode(envelope["payload"]).decode()
+    assert "chosen among 320 candidates by a private choice of ε 0.02" in said
+
+
+def test_what_the_readme_of_the_search_says_of_its_candidates(copy):
+    text = readme(SEARCHED)
+    lattice = Candidates.of(policy_of(SEARCHED)).public_lattice
+    many = " · ".join(str(len(levels)) for levels in lattice.allowed)
+    assert f"These are {many} = {lattice.size} candidates" in text
+    found = run(copy, "search", f"policies/{SEARCHED}/policy.yaml", "--public")
+    best = found["best"]
+    assert best["levels"] == BEST
+    assert f"with precision {best['precision']:.3f}" in text
+    assert f"About {100 * best['shown'] / found['people']:.0f} of 100 people" in text
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -103,6 +142,10 @@ def test_the_readmes_groups_are_about_right(copy, released, name):
     found = found or re.search(r"one of the some ([\d,]+) released", text)
     assert found, "a README says how many groups there are"
     stated = int(found[1].replace(",", ""))
+    if name == SEARCHED:
+        levels = run(copy, "search", f"policies/{SEARCHED}/policy.yaml")["levels"]
+        if levels != BEST:  # another is drawn once in 500 times
+            return
     assert done["groups"] == pytest.approx(stated, rel=0.2)
 
 
@@ -122,5 +165,5 @@ def test_the_accounts_can_pay_for_every_example(copy, released):
         each["reserved"] == 0 and each["left"]["like_this"] > 0 for each in shown["accounts"]
     )
     verified = run(copy, "ledger", "verify")
-    # four of each release, and the first limit of each account
-    assert (verified["intact"], verified["records"]) == (True, 4 * len(EXAMPLES) + 3)
+    # four of each release and of the choice, and the first limit of each account
+    assert (verified["intact"], verified["records"]) == (True, 4 * len(EXAMPLES) + 4 + 3)
