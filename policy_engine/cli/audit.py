@@ -36,11 +36,13 @@ def audit(
         str, Option(help="With it a sound mechanism passes the whole audit.")
     ] = "0.999999",
 ) -> None:
-    """Attack the mechanism: run the certified SQL on neighbouring tables, bound ε from below.
+    """Attack the mechanism: run the certified SQL on neighbouring tables, and compute a lower
+    bound on ε.
 
-    The tables are made from the source's schema and the policy; no value of the source is read,
-    nothing is charged and nothing is released. Exits with 1 where a lower bound on ε exceeds the
-    certified ε. An audit can refute a certificate; it never proves one.
+    The tables are invented from the source's schema and the policy. No value of the source is
+    read, nothing is charged, and nothing is released. The exit code is 1 if a lower bound on ε is
+    above the certified ε. An audit can show that a certificate is wrong. It cannot show that it is
+    right.
 
     Example: policy-engine audit policies/adult/policy.yaml
     """

@@ -539,14 +539,17 @@ def verify(
         Path | None, Option(help="Certificates of time stamp authorities, PEM.")
     ] = None,
 ) -> None:
-    """Check that no record of the ledger was changed, dropped, put elsewhere or forged.
+    """Check that no record of the ledger was changed, dropped, moved or forged.
 
-    Exits with 1 where it was, naming the record, and where a record that is signed says what no
-    release writes, until 'ledger settle' records who has looked into it. A tail that was cut off is
-    found where this machine had seen it, by --head, by a --witness (without it, by the 'witnesses'
-    of the project file), or by a certificate in the project's folder that no entry was charged for.
-    Where the file that says what was seen cannot be read, the chain is checked all the same, and
-    the exit code is 1 nevertheless. A witness without a head is exit code 4.
+    The exit code is 1 if a record was, and the output names the record. It is 1, too, if a signed
+    record contains something that no release writes. 'ledger settle' then records who has looked
+    into it.
+
+    The command also finds out if records are missing at the end. For this, it compares the ledger
+    with what this machine has seen, with --head, with --witness (the default is `witnesses` of the
+    project file), and with the certificates in the project's folder. If the file of what was seen
+    cannot be read, the chain is still checked, but the exit code is 1. If a witness has no head,
+    the exit code is 4.
 
     Example: policy-engine ledger verify
     """

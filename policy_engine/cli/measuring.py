@@ -80,14 +80,15 @@ def assess(
 ) -> None:
     """Measure the syntactic models, risks and utility of a release, or of raw data.
 
-    A release is public, and so are the results: they are computed from its rows alone, with its
-    counts as weights, and they name the worst class of each model. Any other file is raw data, and
-    the results are confidential, as the first line says. There each row is taken for one person,
+    A release is public, and so are the results. They are computed only from its rows, with the
+    counts as weights, and they name the worst group for each model. Any other file is raw data.
+    Then the results are confidential, as the first line says, and each row counts as one person,
     unless --key or --count says otherwise. The results do not include (ε, δ). NULL is a value.
 
-    --workload asks what the release is good for. With --raw it reads the policy's source too, and
-    its results are confidential. If a policy has several editions, the subject is the one that
-    --edition names, the last that was drawn, or each of them.
+    --workload measures how well a decision tree learns from the release. With --raw it also reads
+    the policy's source, and the results are confidential. If a policy has several editions, the
+    command takes the one that --edition names, or the last one that was drawn. --all-editions
+    takes each of them.
 
     Example: policy-engine assess out/adult.parquet --sensitive income
     """

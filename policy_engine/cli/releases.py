@@ -48,20 +48,22 @@ def release(
 ) -> None:
     """Release what is due: certify, charge the account, draw, publish with the certificate.
 
-    With refresh or period in the policy, every edition is released whose time has come and that was
-    not drawn yet, the oldest first. Then follow those that 'revise' draws anew, each at a price of
-    its own. Any other policy has one edition. An edition that was drawn stands, whatever its source
-    contains by now. If you ask for it again, nothing is looked at or charged, and the exit code is
-    0. It is 0 too if nothing is due. A release that a crash interrupted is finished. If a release
-    is lost, the output says so.
+    If the policy has `refresh` or `period`, every edition is released that is due and was not
+    drawn yet, the oldest first. Then the editions follow that `revise` draws again, each at a
+    price of its own. Any other policy has one edition. The exit code is 0 even if nothing is due.
+
+    If you ask again for an edition that was drawn, you get the same release. Its source is not
+    read, nothing is charged, and the exit code is 0. A release that a crash interrupted is
+    finished. If a release is lost, the output says so.
 
     --edition names one edition. With a calendar it is a period that is due, such as 2026-11.
-    Without a calendar it is another draw, at a new price, under a name of yours. --revise draws an
-    edition anew, at a new price. A changed policy is a new release with a price of its own, and the
-    output says so before anything is charged. Editions that were drawn before stay.
+    Without a calendar it is a name of your choice, and a new name is a new draw at a new price.
+    --revise draws an edition again, at a new price. If you change a policy, its release is a new
+    one with a price of its own. The output says so before anything is charged. Editions that were
+    drawn before stay.
 
-    If you name several policies, all are certified and their accounts asked before the first one
-    runs. If one fails nevertheless, those before it stand and are reported.
+    If you name several policies, all are certified, and their accounts are asked, before the first
+    one runs. If one fails later, the releases before it stay and are reported.
 
     Example: policy-engine release policies/adult/policy.yaml
     """
@@ -157,12 +159,12 @@ def restore(
         bool, Option("--replace", help="Replace the release that stands there.")
     ] = False,
 ) -> None:
-    """Put a release back that is lost, or its certificate, from the bytes that were kept of it.
+    """Write a lost release or its certificate again, from a kept copy.
 
     A copy of every release is kept beside its certificate, in the folder .released. If the policy
-    has several editions, the one that --edition names is put back; else the last that is missing.
-    The bytes must have the digest that the ledger recorded. No source is opened, no secret is
-    needed, and nothing is charged.
+    has several editions, the command restores the one that --edition names, or the last one that
+    is missing. The copy must have the digest that the ledger recorded. No source is read, no
+    secret is needed, and nothing is charged.
 
     Example: policy-engine restore policies/adult/policy.yaml
     """

@@ -86,18 +86,19 @@ def report(
         ReportFormat, Option(callback=answer_as, help="How to print it, or as what to export it.")
     ] = ReportFormat.text,
 ) -> None:
-    """Write what a certificate promises as one page that people read, print and judge.
+    """Write a certificate as one page that people can read, print and judge.
 
-    The page stands by itself: it fetches nothing and runs nothing. Its band is green if the
-    certificate is valid and the release was looked at. It is amber (exit code 4) if the release was
-    not looked at, and red (exit code 1) if the certificate is not valid. Without (ε, δ) it is never
-    green. About the account it says what the ledger of the policy's project says, or of the project
-    here. Facts that nobody stated are shown as "not stated".
+    The page is one file without scripts, and loads nothing. Its band is green if the certificate
+    is valid and the release was checked. It is amber (exit code 4) if the release was not checked,
+    and red (exit code 1) if the certificate is not valid. Without (ε, δ) it is never green. The
+    page shows the account as the ledger of the policy's project has it, or of the project here.
+    Facts that nobody stated are shown as "not stated".
 
-    With --review-policy, a file that you trust, the page says whose approvals are required and who
-    has approved, without a ledger. It is red if some are missing. The other formats are for a
-    registry of deployments, a NIST SP 800-226 checklist, a data contract (ODCS), or dbt. They ask
-    on stderr for what nobody stated. They are not written if the certificate is not valid.
+    With --review-policy, a file that you trust, the page shows whose approvals are required and
+    who has approved. No ledger is needed. The page is red if some approvals are missing. The other
+    formats are for a registry of deployments, a NIST SP 800-226 checklist, a data contract (ODCS),
+    or dbt. They list on stderr what nobody stated. They are not written if the certificate is not
+    valid.
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
@@ -216,12 +217,13 @@ def diff(
         Differences, Option(help="How to print the result.")
     ] = Differences.text,
 ) -> None:
-    """What changed between two policies, or two certificates, each field with a verdict.
+    """Show what changed between two policies or two certificates, with a verdict for each field.
 
-    A change is weaker, not weaker, or for a person to judge. It is weaker if the new one tells more
-    of a value, shows smaller groups, moves odds further at any ε, or rests on more assumptions. A
-    recode is compared as a map of values. Exits with 1 if a field is weaker or for a person to
-    judge, else with 0. Nothing is verified: 'policy-engine verify' does that.
+    The verdict is: weaker, not weaker, or for a person to judge. A change is weaker if the new one
+    shows a value more exactly, shows smaller groups, has a larger δ at some ε, or needs more
+    assumptions. A recode is compared as a map of values. The exit code is 1 if a field is weaker
+    or for a person to judge. Otherwise it is 0. Nothing is verified. Use 'policy-engine verify'
+    for that.
 
     Example: policy-engine diff policies/old.yaml policies/new.yaml --format markdown
     """

@@ -77,22 +77,24 @@ def search(
         bool, Option("--replace", help="Replace the policy of an earlier choice, or a picture.")
     ] = False,
 ) -> None:
-    """Choose a level for each column of a policy: which scheme shows most people, most precisely.
+    """Choose a level for each column of a policy, so that a release shows most people, most
+    precisely.
 
-    The levels of a column are the value itself, those of its hierarchy or of `levels`, or its
-    recoding, and one label for all. `search` in the policy has the price, narrows the levels
-    (at_least, at_most, precision) and weighs the columns.
+    The levels of a column are the value itself, the levels of its hierarchy or of `levels`, or its
+    recoding, and one label for all. The key `search` of the policy has the price. It can narrow
+    the levels (at_least, at_most, precision) and weigh the columns.
 
-    One scheme is drawn by its score with differential privacy. The account pays `search.epsilon`
-    before the source is read. The scheme is written as an ordinary policy, with a certificate that
-    says what the candidates were. Nothing else is shown. A choice that was made stands: if you ask
-    again, nothing is looked at, and it costs nothing. --edition NAME chooses anew, at a price; of a
-    policy with a period it names the one whose rows are looked at.
+    One scheme, a level for each column, is drawn with differential privacy: a scheme with a higher
+    score is more likely. The account pays `search.epsilon` before the source is read. The command
+    writes the scheme as an ordinary policy, and a certificate that lists the candidates. Nothing
+    else is shown. If you ask again, you get the same choice: it costs nothing, and the source is
+    not read. --edition NAME chooses again, at a price. If the policy has a period, NAME is the
+    period whose rows are read.
 
-    With --public you say that the source is public or made up, so it may be looked at. The output
-    has the best scheme and the frontier of people against precision. With --k it has what optimal
-    search, Samarati, Incognito and Datafly find, and into how many parts Mondrian cuts. Nothing is
-    charged and no policy is written.
+    --public says that the source is public or made up. Then the output shows the best scheme, and
+    how many people can be shown at which precision. With --k it also shows the results of optimal
+    search, Samarati, Incognito and Datafly, and the number of parts into which Mondrian divides
+    the people. Nothing is charged, and no policy is written.
 
     Example: policy-engine search policies/adult_hierarchies/policy.yaml --public --k 5
     """

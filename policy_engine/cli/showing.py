@@ -75,14 +75,16 @@ def show(
     """Show the first rows of a release, and what each number means.
 
     The certificate beside the release says what its numbers mean. A table is read through the
-    project's warehouse. Neither signature nor rows are checked: verify does that.
+    project's warehouse. Neither the signature nor the rows are checked. Use verify for that.
 
-    --errors shows, and writes into a CSV, behind a number n its error n_sd (1 SD), and n_low and
-    n_high: what counts is between them in 95 of 100 releases, but for what bounds and the rounding
-    of values move. A median or quantile has none of these.
+    --errors shows three more columns after a number n, also in a CSV. n_sd is the standard
+    deviation of its error. The true value is between n_low and n_high in 95 of 100 releases. The
+    effect of bounds and of rounded values is not part of this. A median or quantile has no such
+    columns.
 
-    --output draws the first groups with their 95 % intervals, or writes all rows as CSV, in which a
-    missing value is an empty field without quotes, and of an edition its name the first column.
+    --output draws the first groups with their 95 % intervals, or writes all rows as CSV. In the
+    CSV a missing value is an empty field without quotes. If the edition has a name, it is the
+    first column.
 
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
@@ -221,10 +223,11 @@ def estimate(
     ] = None,
     rows: RowsOption = 10,
 ) -> None:
-    """Make the tables of a roll-up or of marginals agree, with what was not shown filled in.
+    """Make the tables of a roll-up or of marginals agree, and estimate the groups that were not
+    shown.
 
-    Post-processing of the release alone: it costs nothing, and says nothing of the source that the
-    release does not. Neither signature nor rows are checked: verify does that.
+    The command uses only the release, so it costs nothing and tells nothing more about the source.
+    Neither the signature nor the rows are checked. Use verify for that.
 
     Example: policy-engine estimate out/people.parquet --output out/people_estimated.parquet
     """

@@ -51,15 +51,16 @@ def suggest(
 ) -> None:
     """Choose how much of one person counts: max_groups, max_rows_per_group, bounds of measures.
 
-    Each number that the policy has is the widest that can be chosen: write what nobody exceeds, as
-    far as the public knows. The candidates are 1, 2, 5, 10, … up to it. Bounds are pairs of these.
-    One candidate is drawn with differential privacy. It cuts nothing of most people, and a limit
-    twice as wide must spare 2/ε people more. ε is shared equally among the numbers.
+    In the policy, write the widest numbers that are possible: what no person exceeds, as far as
+    the public knows. The candidates are 1, 2, 5, 10, … up to these numbers. For bounds, the
+    candidates are pairs. One candidate is drawn with differential privacy. A good limit cuts
+    nothing of most people. A limit that is twice as wide is better only if it cuts 2/ε people
+    fewer. ε is divided equally among the numbers.
 
-    The account pays ε before the source is read. The numbers are written as an ordinary policy,
-    with a certificate that says what the candidates were. Nothing else is shown. A suggestion that
-    was made stands: if you ask again with the same ε, nothing is looked at, and it costs nothing.
-    --edition NAME chooses anew, at a price.
+    The account pays ε before the source is read. The command writes the numbers as an ordinary
+    policy, and a certificate that lists the candidates. Nothing else is shown. If you ask again
+    with the same ε, you get the same numbers: it costs nothing, and the source is not read.
+    --edition NAME chooses again, at a price.
 
     Example: policy-engine suggest visits.yaml --epsilon 0.02
     """

@@ -50,21 +50,23 @@ def verify(
 ) -> None:
     """Check a certificate and its release from the files alone.
 
-    It checks the signature, and prints the SQL again from the claim. It computes δ by brute force:
-    it sums all outcomes, or bounds the sum from both sides if there are too many. With --release it
-    checks the release's digest, columns and order, that every group has at least k people, and that
-    there is nothing else in it. A release that is a table is checked as an export, Parquet or CSV.
-    Without --release the exit code is 4. It is 4 too if brute force does not reach δ.
+    The command checks the signature, and prints the SQL again from the claim. It computes δ by
+    brute force: it sums all results, or bounds the sum from both sides if there are too many. With
+    --release it checks the digest, columns and order of the release, that every group has at least
+    k people, and that the file contains nothing else. If the release is a table, give an export of
+    it as Parquet or CSV. The exit code is 4 without --release, and if brute force cannot compute
+    δ.
 
-    The trusted keys are those of --key and --keyring, or else the project's own and those of its
-    keyring. The output says which, and how old a signed keyring is. A newer keys.json beside the
-    certificate counts instead, if the owners of the one that --keyring names have signed it. With
-    --review-policy, a file from somebody you trust, the approvals beside the certificate must be as
-    many as it asks for.
+    The trusted keys are those of --key and --keyring. Without these options they are the project's
+    own key and its keyring. The output says which keys counted, and how old a signed keyring is. A
+    newer keys.json beside the certificate counts instead of the keyring that --keyring names, if
+    the owners of that keyring have signed it. --review-policy names a file from somebody you
+    trust. Then the certificate needs as many approvals as this file asks for.
 
-    The certificate of a count is checked for signature, assumptions and numbers; a statement of
-    'ledger export' for signature, charges, sums and limits; a release without (ε, δ) for signature,
-    digest, columns, k and models. The last is no certificate, and the exit code is 4.
+    For the certificate of a count, the signature, assumptions and numbers are checked. For a
+    statement of 'ledger export', they are the signature, charges, sums and limits. For a release
+    without (ε, δ), they are the signature, digest, columns, k and models. Such a release has no
+    certificate, and the exit code is 4.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
