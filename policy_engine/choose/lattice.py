@@ -346,17 +346,6 @@ def _numbers(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Integers
     return numbers
 
 
-def united(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Histogram:
-    """A histogram of the groups of a scheme, which is as good for every coarser one.
-
-    A group has the finest labels of one of its rows: they have the same labels from there on.
-    """
-    numbers = _numbers(histogram, lattice, scheme)
-    _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
-    people = np.bincount(of, weights=histogram.people, minlength=len(first)).astype(np.int64)
-    return Histogram(histogram.labels[first], people)
-
-
 Measure = Callable[[Cells, Scheme], float]
 """A number of a scheme and its groups."""
 Skips = Callable[[Scheme], bool]

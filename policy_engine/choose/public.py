@@ -14,11 +14,15 @@ from fractions import Fraction
 import numpy as np
 
 from policy_engine.accounting.in_words import in_text
+from policy_engine.choose.boxes import SchemeQuestion, SchemesSeen, look
 from policy_engine.choose.candidates import Candidates
-from policy_engine.choose.lattice import Histogram, Lattice, Scheme, cells_of, measured
+from policy_engine.choose.lattice import Histogram, Integers, Lattice, Scheme, cells_of
 from policy_engine.choose.searching import (
     Anonymity,
-    Floats,
+    BestScore,
+    Everything,
+    Frontier,
+    IsAnonymous,
     Objective,
     SchemeSearch,
     best_of,
@@ -111,33 +115,33 @@ def least_shown(policy: Policy) -> int:
 
 @frozen(eq=False)
 class _Table:
-    """A histogram, its lattice, and by what schemes of it are told."""
+    """A histogram, what was seen of its schemes, and by what they are told."""
 
     histogram: Histogram
-    lattice: Lattice
+    seen: SchemesSeen
     least: int
     model: Anonymity | None
 
     def said(self, scheme: Scheme) -> SchemeSaid:
-        cells = cells_of(self.histogram, self.lattice, scheme).people
-        suppressed = None if self.model is None else int(cells[cells < self.model.k].sum())
+        seen, lattice = self.seen, self.seen.lattice
+        place = lattice.place(scheme)
+        if seen.people[self.least][place] < 0:  # only what it follows from was looked at
+            seen.note(place, cells_of(self.histogram, lattice, scheme).people.astype(np.float64))
+        suppressed = None
+        if self.model is not None:
+            suppressed = self.histogram.total - int(seen.people[self.model.k][place])
         return SchemeSaid(
-            {
-                ladder.column: level
-                for ladder, level in zip(self.lattice.ladders, scheme, strict=True)
-            },
-            round(float(self.lattice.precision(scheme)), 4),
-            int(cells[cells >= self.least].sum()),
+            {ladder.column: level for ladder, level in zip(lattice.ladders, scheme, strict=True)},
+            round(float(lattice.precision(scheme)), 4),
+            int(seen.people[self.least][place]),
             suppressed,
         )
 
     @property
     def frontier(self) -> tuple[SchemeSaid, ...]:
         """The schemes that no other beats in people and precision."""
-        shown = measured(
-            self.histogram, self.lattice, lambda cells, _: _people_from(cells.people, self.least)
-        )
-        return tuple(self.said(scheme) for scheme in frontier_of(shown, self.lattice))
+        schemes = frontier_of(self.seen.people[self.least], self.seen.lattice)
+        return tuple(self.said(scheme) for scheme in schemes)
 
     def found(self, method: str, schemes: tuple[Scheme, ...], looks: int) -> ByMethod:
         listed = tuple(self.said(scheme) for scheme in schemes[:MOST_LISTED])
@@ -175,15 +179,23 @@ def search_public(
     if not histogram.total:
         raise UsageError(f"{policy.name}: the source has nobody, so that all schemes are alike")
     least = least_shown(policy)
-    table = _Table(histogram, lattice, least, None if k is None else Anonymity(k, share))
-    values = values_of(histogram, lattice, objective, least if k is None else k)
+    model, wanted = (None, least) if k is None else (Anonymity(k, share), k)
+    frontiers = {least, *(least_shown(each) for each in others)}
+    seen = SchemesSeen(lattice, {*frontiers, wanted})
+    anonymous = None if model is None else IsAnonymous(seen, model, histogram.total)
+    questions: list[SchemeQuestion] = [] if anonymous is None else [anonymous]
+    if objective is Objective.score:
+        questions.append(BestScore(seen, wanted, anonymous))
+    elif objective in {Objective.discernibility, Objective.classes}:
+        questions.append(Everything())
+    look(histogram, lattice, seen, [*questions, *(Frontier(seen, each) for each in frontiers)])
+    table = _Table(histogram, seen, least, model)
+    values = values_of(histogram, seen, objective, wanted)
     allowed, found, parts = np.ones(lattice.shape, dtype=bool), [], None
-    if table.model is not None:
-        found = [*_by_methods(table, table.model)]
-        settled = SchemeSearch(histogram, lattice, table.model)
-        k_minimal(settled)
-        allowed = settled.yes
-        parts = len(mondrian(histogram, lattice, table.model.k))
+    if model is not None and anonymous is not None:
+        allowed = anonymous.holds
+        found = [*_by_methods(table, SchemeSearch(histogram, lattice, model, allowed))]
+        parts = len(mondrian(histogram, lattice, model.k))
     best = best_of(values, allowed, lattice)
     if best is None:
         raise UsageError(
@@ -222,40 +234,29 @@ def _frontier_at(table: _Table, policy: Policy) -> FrontierSaid:
     return FrontierSaid(epsilon, delta, own.least, own.frontier)
 
 
-def _people_from(people: np.ndarray, least: int) -> float:
-    return float(people[people >= least].sum())
-
-
-def _by_methods(table: _Table, model: Anonymity) -> Iterator[ByMethod]:
-    def settled() -> SchemeSearch:
-        return SchemeSearch(table.histogram, table.lattice, model)
-
-    looked = settled()
+def _by_methods(table: _Table, settled: SchemeSearch) -> Iterator[ByMethod]:
+    looked = settled.anew()
     best = optimal(looked)
     yield table.found("optimal", () if best is None else (best,), looked.looks)
-    looked = settled()
+    looked = settled.anew()
     yield table.found("samarati", samarati(looked), looked.looks)
-    looked = settled()
+    looked = settled.anew()
     yield table.found("k-minimal", k_minimal(looked), looked.looks)
-    looked = settled()
+    looked = settled.anew()
     yield table.found("incognito", incognito(looked), looked.looks)
-    looked = settled()
+    looked = settled.anew()
     flown = datafly(looked)
     yield table.found("datafly", () if flown is None else (flown,), looked.looks)
 
 
-def frontier_of(shown: Floats, lattice: Lattice) -> tuple[Scheme, ...]:
+def frontier_of(shown: Integers, lattice: Lattice) -> tuple[Scheme, ...]:
     """The schemes that no other beats: of more people, or more precision, and not less of either.
 
-    The most precise first.
+    The most precise first; −1 people are shown where nobody looked.
     """
-    precisions = lattice.precisions[0].ravel()
     people = shown.ravel()
-    order = np.lexsort((-people, -precisions))
-    best, kept = -1.0, []
-    for at in order:
-        if people[at] > best:
-            best = people[at]
-            place = np.unravel_index(int(at), lattice.shape)
-            kept.append(lattice.scheme_at([int(each) for each in place]))
-    return tuple(kept)
+    order = np.lexsort((-people, -lattice.precisions[0].ravel()))
+    most = np.maximum.accumulate(np.append(-1, people[order]))
+    kept = order[people[order] > most[:-1]]
+    places = np.stack(np.unravel_index(kept, lattice.shape), axis=1)
+    return tuple(lattice.scheme_at(place) for place in places.tolist())

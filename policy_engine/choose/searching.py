@@ -10,15 +10,14 @@ All of it is a function of the table, and as confidential as that: nothing here 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
-from itertools import combinations
-from operator import le
 
 import numpy as np
-import numpy.typing as npt
 
 from policy_engine.accounting.bisection import least_integer
+from policy_engine.choose.boxes import Flags, Floats, SchemesSeen, look
 from policy_engine.choose.lattice import (
     Cells,
     Histogram,
@@ -27,12 +26,8 @@ from policy_engine.choose.lattice import (
     Scheme,
     cells_of,
     measured,
-    united,
 )
 from policy_engine.values import frozen
-
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 
 class Objective(StrEnum):
@@ -52,18 +47,57 @@ class Anonymity:
     k: int
     share: Fraction = Fraction(0)
 
-    def holds(self, cells: Cells) -> bool:
-        """Whether the groups of a scheme have it."""
-        people = cells.people
-        few = int(people[people < self.k].sum())
-        return few * self.share.denominator <= self.share.numerator * int(people.sum())
+    def holds(self, shown: int, total: int) -> bool:
+        """Whether it is so where so many people of all are in groups of k or more."""
+        return (total - shown) * self.share.denominator <= self.share.numerator * total
 
 
-_SMALLER, _MOST_BASES = 3, 100
+class IsAnonymous:
+    """The question which schemes of a lattice have a model; what is coarser has it too."""
+
+    def __init__(self, seen: SchemesSeen, model: Anonymity, total: int) -> None:
+        self._shown, self._model, self._total = seen.people[model.k], model, total
+        self.yes: Flags = np.zeros(self._shown.shape, dtype=bool)
+
+    def note(self, place: Scheme) -> None:
+        """A scheme has been seen."""
+        self.yes[place] = self._model.holds(int(self._shown[place]), self._total)
+
+    def wants(self, finest: Scheme, coarsest: Scheme) -> bool:
+        """Whether the coarsest has it, and the finest has not."""
+        return bool(self.yes[coarsest] and not self.yes[finest])
+
+    @property
+    def holds(self) -> Flags:
+        """Every scheme that has it, once no more is wanted: what is as coarse as one seen."""
+        return _upwards(self.yes)
+
+
+def _upwards(found: Flags) -> Flags:
+    """What is as coarse as one of some schemes."""
+    for axis in range(found.ndim):
+        found = np.logical_or.accumulate(found, axis=axis)
+    return found
+
+
+def _downwards(found: Flags) -> Flags:
+    """What is as fine as one of some schemes."""
+    return np.flip(_upwards(np.flip(found)))
+
+
+def anonymous(histogram: Histogram, lattice: Lattice, model: Anonymity) -> Flags:
+    """Which schemes of a lattice have a model."""
+    seen = SchemesSeen(lattice, [model.k])
+    question = IsAnonymous(seen, model, histogram.total)
+    look(histogram, lattice, seen, [question])
+    return question.holds
 
 
 class SchemeSearch:
-    """What is known of each scheme of a lattice: whether it has a model that coarser ones inherit.
+    """What a search has learnt of each scheme: whether it has a model that coarser ones inherit.
+
+    Which schemes have it is found once for all searches: ``holds``. ``looks`` counts how often one
+    had to be looked at that nothing before had settled.
 
     >>> from policy_engine.choose.lattice import Ladder
     >>> zips = Ladder.of("zip", [("301", "3"), ("302", "3"), ("400", "4")])
@@ -73,36 +107,37 @@ class SchemeSearch:
     (True, 1, True, 1)
     """
 
-    def __init__(self, histogram: Histogram, lattice: Lattice, model: Anonymity) -> None:
+    def __init__(
+        self, histogram: Histogram, lattice: Lattice, model: Anonymity, holds: Flags | None = None
+    ) -> None:
         self.histogram, self.lattice, self.model = histogram, lattice, model
+        self.holds = anonymous(histogram, lattice, model) if holds is None else holds
         self.yes: Flags = np.zeros(lattice.shape, dtype=bool)
         self.no: Flags = np.zeros(lattice.shape, dtype=bool)
         self.looks = 0
-        self._bases = [(lattice.finest, histogram)]
+
+    def anew(self) -> SchemeSearch:
+        """Another search of the same, that has learnt nothing yet."""
+        return SchemeSearch(self.histogram, self.lattice, self.model, self.holds)
 
     def has(self, scheme: Scheme) -> bool:
         """Whether a scheme has the model: looked up, or found and noted of all that follows."""
         place = self.lattice.place(scheme)
-        if self.yes[place] or self.no[place]:
-            return bool(self.yes[place])
-        self.looks += 1
-        found = self.model.holds(self.cells(scheme))
-        if found:
-            self.yes[tuple(slice(at, None) for at in place)] = True
-        else:
-            self.no[tuple(slice(0, at + 1) for at in place)] = True
-        return found
+        if not (self.yes[place] or self.no[place]):
+            self.looks += 1
+            if self.holds[place]:
+                self.yes[tuple(slice(at, None) for at in place)] = True
+            else:
+                self.no[tuple(slice(0, at + 1) for at in place)] = True
+        return bool(self.holds[place])
 
-    def cells(self, scheme: Scheme) -> Cells:
-        """The groups of a scheme, from the smallest table at hand that is finer."""
-        _, base = min(
-            (each for each in self._bases if all(map(le, each[0], scheme))),
-            key=lambda each: len(each[1].people),
-        )
-        found = cells_of(base, self.lattice, scheme)
-        if len(found.people) * _SMALLER < len(base.people) and len(self._bases) < _MOST_BASES:
-            self._bases.append((scheme, united(base, self.lattice, scheme)))
-        return found
+    def settle(self, asked: Flags) -> Flags:
+        """Those of some schemes that have the model; none of them is coarser than another."""
+        fresh = asked & self.open
+        self.looks += int(fresh.sum())
+        self.yes |= _upwards(fresh & self.holds)
+        self.no |= _downwards(fresh & ~self.holds)
+        return asked & self.holds
 
     @property
     def open(self) -> Flags:
@@ -138,8 +173,10 @@ def optimal(settled: SchemeSearch) -> Scheme | None:
 def _descended(settled: SchemeSearch, scheme: Scheme) -> Scheme:
     """From a scheme that has the model as far down as that is so, the largest steps first."""
     lattice = settled.lattice
+    precisions = lattice.precisions[0]
     while True:
-        finer = sorted(_neighbours(lattice, scheme, -1), key=lattice.precision, reverse=True)
+        finer = _neighbours(lattice, scheme, -1)
+        finer.sort(key=lambda each: precisions[lattice.place(each)], reverse=True)
         found = next((each for each in finer if settled.has(each)), None)
         if found is None:
             return scheme
@@ -158,12 +195,12 @@ def _neighbours(lattice: Lattice, scheme: Scheme, by: int) -> list[Scheme]:
 def k_minimal(settled: SchemeSearch) -> tuple[Scheme, ...]:
     """All schemes that have the model while no finer one has, in the lattice's order."""
     lattice = settled.lattice
-    heights = np.indices(lattice.shape).sum(axis=0)
-    while (left := settled.open).any():
+    heights = np.indices(lattice.shape).sum(axis=0).ravel()
+    left = np.argsort(heights, kind="stable")
+    while len(left := left[settled.open.ravel()[left]]):
         # The middle of what is left: half of it is settled by either answer, at best.
-        places = np.argwhere(left)
-        order = np.argsort(heights[left], kind="stable")
-        settled.has(lattice.scheme_at(places[order[len(order) // 2]].tolist()))
+        place = np.unravel_index(int(left[len(left) // 2]), lattice.shape)
+        settled.has(lattice.scheme_at([int(at) for at in place]))
     return _minimal(settled.yes, lattice)
 
 
@@ -187,14 +224,11 @@ def samarati(settled: SchemeSearch) -> tuple[Scheme, ...]:
     if not settled.has(tuple(levels[-1] for levels in lattice.allowed)):
         return ()
 
-    def at(height: int) -> list[Scheme]:
-        places = np.argwhere(heights == height)
-        return [
-            scheme for place in places if settled.has(scheme := lattice.scheme_at(place.tolist()))
-        ]
+    def at(height: int) -> Flags:
+        return settled.settle(heights == height)
 
-    least = least_integer(-1, int(heights.max()), lambda height: bool(at(height)))
-    return tuple(at(least))
+    least = least_integer(-1, int(heights.max()), lambda height: bool(at(height).any()))
+    return tuple(lattice.scheme_at(place.tolist()) for place in np.argwhere(at(least)))
 
 
 def datafly(settled: SchemeSearch) -> Scheme | None:
@@ -204,13 +238,14 @@ def datafly(settled: SchemeSearch) -> Scheme | None:
     and seldom with a good one; None where no scheme has it.
     """
     lattice, scheme = settled.lattice, settled.lattice.finest
+    there = [np.unique(column) for column in settled.histogram.labels.T]
     while not settled.has(scheme):
-        cells = cells_of(settled.histogram, lattice, scheme)
         columns = [at for at, level in enumerate(scheme) if level < lattice.allowed[at][-1]]
         if not columns:
             return None
-        place = {column: at for at, column in enumerate(lattice.in_order)}
-        labels = {at: len(np.unique(cells.label(place[at]))) for at in columns}
+        labels = {
+            at: len(np.unique(lattice.ladders[at].codes[scheme[at]][there[at]])) for at in columns
+        }
         most = max(columns, key=labels.__getitem__)
         scheme = (*scheme[:most], scheme[most] + 1, *scheme[most + 1 :])
     return scheme
@@ -220,121 +255,184 @@ def incognito(settled: SchemeSearch) -> tuple[Scheme, ...]:
     """The k-minimal schemes as Incognito finds them (LeFevre, DeWitt, Ramakrishnan 2005).
 
     By subsets of columns, the small ones first: a scheme has the model only if its parts have it in
-    every subset. What it finds is what ``k_minimal`` does.
+    every subset. A part is the scheme with each other column at its last level; where it has the
+    model all its own parts have it. So of all columns together those are looked at whose parts
+    without one column have it. What it finds is what ``k_minimal`` does.
     """
-    lattice, histogram = settled.lattice, settled.histogram
-    columns = range(len(lattice.ladders))
-    passed: dict[tuple[int, ...], set[Scheme]] = {(): {()}}
-    for many in range(1, len(lattice.ladders) + 1):
-        for subset in combinations(columns, many):
-            part = Lattice(
-                tuple(lattice.ladders[at] for at in subset),
-                tuple(lattice.allowed[at] for at in subset),
-                tuple(lattice.weights[at] for at in subset),
-            )
-            table = Histogram(histogram.labels[:, list(subset)], histogram.people)
-            inner = settled if many == len(columns) else SchemeSearch(table, part, settled.model)
-            passed[subset] = {
-                scheme
-                for scheme in sorted(part.schemes(), key=sum)
-                if all(
-                    (*scheme[:at], *scheme[at + 1 :]) in passed[(*subset[:at], *subset[at + 1 :])]
-                    for at in range(many)
-                )
-                and inner.has(scheme)
-            }
-    yes: Flags = np.zeros(lattice.shape, dtype=bool)
-    for scheme in passed[tuple(columns)]:
-        yes[lattice.place(scheme)] = True
-    return _minimal(yes, lattice)
+    lattice, passed = settled.lattice, np.ones(settled.lattice.shape, dtype=bool)
+    for at, ladder in enumerate(lattice.ladders):
+        if lattice.allowed[at][-1] == ladder.height:
+            without = settled.holds.take([-1], axis=at)
+        else:
+            last = range(ladder.height, ladder.height + 1)
+            allowed = (*lattice.allowed[:at], last, *lattice.allowed[at + 1 :])
+            part = replace(lattice, allowed=allowed)
+            without = anonymous(settled.histogram, part, settled.model)
+        passed &= without
+    heights = np.indices(lattice.shape).sum(axis=0)
+    for height in range(int(heights.max()) + 1):
+        settled.settle(passed & (heights == height))
+    return _minimal(settled.yes, lattice)
 
 
-@frozen
-class MondrianPart:
-    """A part of Mondrian: for each column the values that stand together, and the people in it."""
+def mondrian(histogram: Histogram, lattice: Lattice, k: int) -> Integers:
+    """The people of each part, at least k, each cut at the median of its widest column (2006).
 
-    values: tuple[tuple[int, ...], ...]
-    people: int
-
-
-def mondrian(histogram: Histogram, lattice: Lattice, k: int) -> tuple[MondrianPart, ...]:
-    """Parts of at least k people, each cut at the median of its widest column (2006), strict.
-
-    Local recoding: a value is in one interval here and in another there, so that where the cuts
-    are tells of the people: it is shown, and no certificate is made of it (Li, Qardaji, Su 2012).
-    Values are in the order of their ladder. None where there are fewer than k people: no parts.
+    Strict, with values in the order of their ladder. Local recoding: a value is in one interval
+    here and in another there, so that where the cuts are tells of the people: it is shown, and no
+    certificate is made of it (Li, Qardaji, Su 2012). None where there are fewer than k people.
     """
-    widths = [max(ladder.sizes[0], 1) for ladder in lattice.ladders]
-    parts: list[MondrianPart] = []
-    waiting = [np.arange(len(histogram.people))]
     if histogram.total < k:
-        return ()
-    ordered = np.stack(
+        return np.zeros(0, dtype=np.int64)
+    widths = [max(ladder.sizes[0], 1) for ladder in lattice.ladders]
+    labels = np.stack(
         [ladder.codes[0][histogram.labels[:, at]] for at, ladder in enumerate(lattice.ladders)], 1
     )
-    while waiting:
-        rows = waiting.pop()
-        found = _cut_in_two(ordered, histogram.people, rows, widths, k)
-        if found is None:
-            values = tuple(
-                tuple(np.unique(ordered[rows, at]).tolist()) for at in range(len(widths))
-            )
-            parts.append(MondrianPart(values, int(histogram.people[rows].sum())))
-        else:
-            waiting += found
-    return tuple(parts)
+    people, starts = histogram.people, np.zeros(1, dtype=np.int64)
+    parts: list[Integers] = []
+    while len(starts):  # all parts are cut once more, their rows side by side
+        column, upto = _cuts(labels, people, starts, np.array(widths), k)
+        of = _part_of(starts, len(people))
+        parts.append(np.add.reduceat(people, starts)[column < 0])
+        rows = np.flatnonzero(column[of] >= 0)
+        of = of[rows]
+        half = 2 * of + (labels[rows, column[of]] > upto[of])
+        order = np.argsort(half, kind="stable")
+        labels, people, half = labels[rows[order]], people[rows[order]], half[order]
+        starts = np.flatnonzero(np.diff(half, prepend=-1))
+    return np.concatenate(parts)
 
 
-def _cut_in_two(
-    ordered: Integers, people: Integers, rows: Integers, widths: list[int], k: int
-) -> tuple[Integers, Integers] | None:
-    """Both halves at the median of the widest column where that leaves k in each."""
-    here = ordered[rows]
-    spans = (here.max(axis=0) - here.min(axis=0)) / np.array(widths)
-    for column in np.argsort(-spans, kind="stable"):
-        if not spans[column]:
+def _part_of(starts: Integers, many: int) -> Integers:
+    """The part of each of so many rows, of parts that start at some of them."""
+    return np.repeat(np.arange(len(starts)), np.diff(starts, append=many))
+
+
+def _cuts(
+    labels: Integers, people: Integers, starts: Integers, widths: Integers, k: int
+) -> tuple[Integers, Integers]:
+    """For each part the column that it is cut in, −1 for none, and the lower half's last label.
+
+    That is the median of the widest column, or the label before, where it leaves k in each half.
+    """
+    of = _part_of(starts, len(people))
+    spans = (np.maximum.reduceat(labels, starts) - np.minimum.reduceat(labels, starts)) / widths
+    by_span = np.argsort(-spans, axis=1, kind="stable")
+    totals = np.add.reduceat(people, starts)
+    column, upto = np.full(len(starts), -1), np.zeros(len(starts), dtype=np.int64)
+    for widest in by_span.T:
+        is_open = (column < 0) & (spans[np.arange(len(starts)), widest] > 0)
+        rows = np.flatnonzero(is_open[of])
+        if not len(rows):
             break
-        labels = here[:, column]
-        counts = np.bincount(labels, weights=people[rows])
-        upto = np.cumsum(counts)
-        median = int(np.searchsorted(upto, upto[-1] / 2))
-        for cut in (median, median - 1):
-            if cut >= 0 and upto[cut] >= k and upto[-1] - upto[cut] >= k:
-                return rows[labels <= cut], rows[labels > cut]
-    return None
+        own = labels[rows, widest[of[rows]]]
+        rows = rows[order := np.lexsort((own, of[rows]))]
+        own, part = own[order], of[rows]
+        ends = np.flatnonzero(np.append((own[1:] != own[:-1]) | (part[1:] != part[:-1]), True))
+        own, part, below = own[ends], part[ends], np.cumsum(people[rows])[ends]
+        first = np.flatnonzero(np.diff(part, prepend=-1))
+        many = np.diff([*first, len(part)])
+        before = np.concatenate(([0], below))[first]
+        below -= np.repeat(before, many)
+        # The median is the first label up to which half of the people are.
+        at = np.flatnonzero(2 * below >= totals[part])
+        at = at[np.flatnonzero(np.diff(part[at], prepend=-1))]
+        here = part[at]
+        less = np.where(np.isin(at, first), 0, below[at - 1])
+        for cut, lower in ((own[at], below[at]), (own[at] - 1, less)):
+            fits = (column[here] < 0) & (lower >= k) & (totals[here] - lower >= k)
+            column[here[fits]], upto[here[fits]] = widest[here[fits]], cut[fits]
+    return column, upto
 
 
-def values_of(histogram: Histogram, lattice: Lattice, objective: Objective, least: int) -> Floats:
-    """A number of every scheme: more is better; ``least`` people are in a group that is shown.
+def values_of(histogram: Histogram, seen: SchemesSeen, objective: Objective, least: int) -> Floats:
+    """A number of every scheme seen: more is better; ``least`` people are in a group that is shown.
 
     ``score`` is Σ max(0, people − least + 1) · precision, ``kl`` the divergence of the table from
     one that spreads a group evenly over its values, ``discernibility`` Σ people² with everybody for
     whom is suppressed, ``classes`` the people of a shown group over k, on average.
     """
-    total = histogram.total
+    lattice, total = seen.lattice, histogram.total
     precisions, whole = lattice.precisions
     if objective is Objective.precision:
         return precisions / whole
-    if objective is Objective.score:
-        return measured(histogram, lattice, lambda cells, _: above(cells, least - 1)) * (
-            precisions / whole
-        )
     if objective is Objective.kl:
         return -measured(histogram, lattice, _divergence(lattice, histogram))
+    people, groups, squares = seen.people[least], seen.groups[least], seen.squares[least]
+    if objective is Objective.score:
+        found = (people - (least - 1) * groups) * (precisions / whole)
+    elif objective is Objective.discernibility:
+        found = -(squares + total * (total - people).astype(np.float64))
+    else:
+        found = np.where(groups, -people / np.maximum(groups * least, 1), -np.inf)
+    return np.where(people < 0, -np.inf, found)
 
-    def discernible(cells: Cells, scheme: Scheme) -> float:
-        shown = cells.people[cells.people >= least].astype(np.float64)
-        return -float((shown**2).sum() + total * (total - shown.sum()))
 
-    def average(cells: Cells, scheme: Scheme) -> float:
-        shown = cells.people[cells.people >= least]
-        return -float(shown.sum()) / (len(shown) * least) if len(shown) else -np.inf
+class Everything:
+    """The question what every scheme is."""
 
-    kinds: dict[Objective, Callable[[Cells, Scheme], float]] = {
-        Objective.discernibility: discernible,
-        Objective.classes: average,
-    }
-    return measured(histogram, lattice, kinds[objective])
+    def note(self, place: Scheme) -> None:
+        """A scheme has been seen."""
+
+    def wants(self, finest: Scheme, coarsest: Scheme) -> bool:
+        """All of them matter."""
+        return True
+
+
+class BestScore:
+    """The question which scheme has the best score, of those that have a model if one is asked for.
+
+    A score is at most that of the coarsest, if that were as precise as the finest.
+    """
+
+    def __init__(self, seen: SchemesSeen, least: int, among: IsAnonymous | None = None) -> None:
+        self._people, self._groups, self._less = seen.people[least], seen.groups[least], least - 1
+        precisions, whole = seen.lattice.precisions
+        self._precisions, self._among, self._best = precisions / whole, among, -1.0
+
+    def _above(self, place: Scheme) -> int:
+        return int(self._people[place] - self._less * self._groups[place])
+
+    def _counts(self, place: Scheme) -> bool:
+        return self._among is None or bool(self._among.yes[place])
+
+    def note(self, place: Scheme) -> None:
+        """A scheme has been seen."""
+        if self._counts(place):
+            self._best = max(self._best, self._above(place) * float(self._precisions[place]))
+
+    def wants(self, finest: Scheme, coarsest: Scheme) -> bool:
+        """Whether one between can be as good as the best so far, and better than the finest."""
+        most = self._above(coarsest)
+        if not self._counts(coarsest) or most * float(self._precisions[finest]) < self._best:
+            return False
+        return not self._counts(finest) or most > self._above(finest)
+
+
+class Frontier:
+    """The question which schemes no other beats in the people shown and in precision.
+
+    What is between shows at most what the coarsest does, and is at most as precise as the finest.
+    """
+
+    def __init__(self, seen: SchemesSeen, least: int) -> None:
+        self._people = seen.people[least]
+        known, ranks = np.unique(seen.lattice.precisions[0], return_inverse=True)
+        self._ranks = ranks.reshape(self._people.shape)
+        self._most = np.full(len(known) + 1, -1)  # that one shows of this precision, or of more
+
+    def note(self, place: Scheme) -> None:
+        """A scheme has been seen."""
+        people, rank = self._people[place], self._ranks[place]
+        if people > self._most[rank]:
+            self._most[: rank + 1] = np.maximum(self._most[: rank + 1], people)
+
+    def wants(self, finest: Scheme, coarsest: Scheme) -> bool:
+        """Whether one between can be on it, besides the finest."""
+        people, rank = self._people[coarsest], self._ranks[finest]
+        if self._most[rank] > people or self._most[rank + 1] >= people:
+            return False
+        return bool(people > self._people[finest])
 
 
 def above(cells: Cells, least: int) -> float:

@@ -10,6 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from policy_engine.choose import boxes
+from policy_engine.choose.boxes import SchemesSeen, look
 from policy_engine.choose.lattice import (
     Bounds,
     Histogram,
@@ -18,11 +20,15 @@ from policy_engine.choose.lattice import (
     Scheme,
     cells_of,
     measured,
-    united,
     walked,
 )
+from policy_engine.choose.public import frontier_of
 from policy_engine.choose.searching import (
     Anonymity,
+    BestScore,
+    Everything,
+    Frontier,
+    IsAnonymous,
     Objective,
     SchemeSearch,
     best_of,
@@ -92,8 +98,6 @@ def test_what_is_found_is_what_brute_force_finds(seed: int) -> None:
     groups = {scheme: by_hand(table, scheme) for scheme in lattice.schemes()}
     for scheme, cells in walked(histogram, lattice):
         assert sorted(cells.people.tolist()) == groups[scheme]
-        again = cells_of(united(histogram, lattice, scheme), lattice, scheme)
-        assert again.people.tolist() == cells_of(histogram, lattice, scheme).people.tolist()
     holding = {scheme for scheme in groups if has(groups[scheme], model.k, model.share)}
     minimal = {
         scheme
@@ -117,11 +121,44 @@ def test_what_is_found_is_what_brute_force_finds(seed: int) -> None:
     assert set(samarati(settled())) == lowest
     flown = datafly(settled())
     assert (flown in holding) if holding else (flown is None)
-    every = measured(histogram, lattice, lambda cells, _: float(model.holds(cells)))
-    assert {scheme for scheme in groups if every[lattice.place(scheme)]} == holding
+    settling = settled()
+    assert {scheme for scheme in groups if settling.holds[lattice.place(scheme)]} == holding
     parts = mondrian(histogram, lattice, model.k)
-    assert sum(part.people for part in parts) in {0, histogram.total}
-    assert all(part.people >= model.k for part in parts)
+    assert parts.sum() in {0, histogram.total}
+    assert all(parts >= model.k)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_was_not_looked_at_does_not_matter(seed: int) -> None:
+    """The best score, the frontier and who has the model are those of a look at every scheme."""
+    histogram, whole, _ = random_table(seed)
+    rng = random.Random(seed)
+    most = {each.column: rng.randint(1, each.height) for each in whole.ladders}
+    lattice = Lattice.of(whole.ladders, Bounds(at_most=tuple(most.items())))
+    model, least = Anonymity(rng.randint(1, 6), Fraction(1, 10)), rng.randint(1, 9)
+    every, some = SchemesSeen(lattice, [model.k, least]), SchemesSeen(lattice, [model.k, least])
+    asked = IsAnonymous(some, model, histogram.total)
+    look(histogram, lattice, every, [Everything()])
+    look(histogram, lattice, some, [asked, BestScore(some, least, asked), Frontier(some, least)])
+    holds = [model.holds(people, histogram.total) for people in every.people[model.k].ravel()]
+    assert asked.holds.ravel().tolist() == holds
+    found = [
+        best_of(values_of(histogram, seen, Objective.score, least), asked.holds, lattice)
+        for seen in (every, some)
+    ]
+    assert found[0] == found[1]
+    assert frontier_of(some.people[least], lattice) == frontier_of(every.people[least], lattice)
+    minimal = k_minimal(SchemeSearch(histogram, lattice, model))
+    assert incognito(SchemeSearch(histogram, lattice, model)) == minimal
+
+
+def test_groups_are_told_apart_where_62_bits_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    histogram, lattice, _ = random_table(11)
+    usual, wide = SchemesSeen(lattice, [2]), SchemesSeen(lattice, [2])
+    look(histogram, lattice, usual, [Everything()])
+    monkeypatch.setattr(boxes, "MOST_PLACES", 8)
+    look(histogram, lattice, wide, [Everything()])
+    assert wide.people[2].tolist() == usual.people[2].tolist()
 
 
 def test_less_is_looked_at_than_there_is() -> None:
@@ -142,7 +179,9 @@ def test_each_objective_is_what_its_definition_says() -> None:
     table = random_table(11)
     histogram, lattice, rows = table
     k, total = 3, histogram.total
-    found = {each: values_of(histogram, lattice, each, k) for each in Objective}
+    seen = SchemesSeen(lattice, [k])
+    look(histogram, lattice, seen, [Everything()])
+    found = {each: values_of(histogram, seen, each, k) for each in Objective}
     for scheme in lattice.schemes():
         place, people = lattice.place(scheme), by_hand(table, scheme)
         shown = [n for n in people if n >= k]
@@ -172,7 +211,7 @@ def test_a_lattice_is_as_it_is_asked_for() -> None:
     assert measured(table, narrow, lambda cells, _: float(len(cells.people))).tolist() == [2.0]
     nobody = Histogram(np.zeros((0, 1), dtype=np.int64), np.zeros(0, dtype=np.int64))
     assert cells_of(nobody, narrow, (1,)).people.tolist() == []
-    assert mondrian(nobody, narrow, 2) == ()
+    assert not len(mondrian(nobody, narrow, 2))
 
 
 @pytest.mark.parametrize(
