@@ -17,6 +17,7 @@ from policy_engine.check.findings import Breach
 from policy_engine.check.joins import (
     ColumnNames,
     Columns,
+    JoinEdge,
     JoinItem,
     LookedUp,
     edges_of,
@@ -299,25 +300,13 @@ class Query:
             if not item.is_plain or item.parts in earlier:
                 told = "of its own rows" if item.parts in earlier else "of rows that are chosen"
                 raise NotUnderstood(f"a join of {'.'.join(item.parts)}, {told}")
-            on = tuple((_plain(own, mine), _plain(item, other)) for mine, other in each.on)
-            found = list(read[each.joined])
-            keys = [key for _, key in on if fold(key) not in taken]
-            asked = next(iter(keys if each.is_inner else ()), "")
-            stands_for = "" if asked or not each.is_inner else next(iter(found), "")
-            if each.is_inner and not (asked or stands_for):
-                told = f"of which no column is read, and {on[0][1]} is called like one of"
-                told += f" {'.'.join(own.parts)}; show a column of it, or leave the join out"
-                raise NotUnderstood(f"a join of {'.'.join(item.parts)}, {told}")
-            if each.is_inner:
-                found = list(dict.fromkeys((*found, asked or stands_for)))
-                is_null = exp.Is(this=_column(asked or stands_for), expression=exp.Null())
+            beside, asked = _beside(each, own, item, list(read[each.joined]), taken)
+            if asked:
+                is_null = exp.Is(this=_column(asked), expression=exp.Null())
                 self._asked.append(Condition(exp.Not(this=is_null)))
-            if same_named := [name for name in found if fold(name) in taken]:
-                told = f"{'.'.join(item.parts)}.{same_named[0]}, which is called like a column of"
-                raise NotUnderstood(f"{told} another table; give it another name there")
-            taken |= set(map(fold, found))
+            taken |= set(map(fold, beside.names))
             earlier.add(item.parts)
-            self.looked_up.append(LookedUp(item.parts, on, tuple(found), stands_for))
+            self.looked_up.append(beside)
         self.bases[before:] = self.bases[before + source : before + source + 1]
         return query, Level(columns)
 
@@ -520,6 +509,34 @@ def _plain(item: JoinItem, name: str) -> str:
     if not isinstance(node, exp.Column):
         raise NotUnderstood(f"a join by {name}, which is no column of {'.'.join(item.parts)}")
     return str(node.name)
+
+
+def _beside(
+    edge: JoinEdge, own: JoinItem, item: JoinItem, found: list[str], taken: set[str]
+) -> tuple[LookedUp, str]:
+    """A joined table as one that is looked up, and the column of it that no row without one has.
+
+    An inner join leaves out the rows of ``own`` that have none beside them: that is asked of a
+    column of its own key, or else of one that is read. A left join asks nothing.
+    ``found``: the columns of it that are read; ``taken``: the names of the other tables' columns.
+
+    Raises NotUnderstood where no column can be asked, or a name is one of ``taken``.
+    """
+    on = tuple((_plain(own, mine), _plain(item, other)) for mine, other in edge.on)
+    asked = stands_for = ""
+    if edge.is_inner:
+        key = next((other for _, other in on if fold(other) not in taken), "")
+        stands_for = "" if key else next(iter(found), "")
+        asked = key or stands_for
+        if not asked:
+            told = f"of which no column is read, and {on[0][1]} is called like one of"
+            told += f" {'.'.join(own.parts)}; show a column of it, or leave the join out"
+            raise NotUnderstood(f"a join of {'.'.join(item.parts)}, {told}")
+        found = list(dict.fromkeys((*found, asked)))
+    if same_named := [name for name in found if fold(name) in taken]:
+        told = f"{'.'.join(item.parts)}.{same_named[0]}, which is called like a column of"
+        raise NotUnderstood(f"{told} another table; give it another name there")
+    return LookedUp(item.parts, on, tuple(found), stands_for), asked
 
 
 def _with_people(
