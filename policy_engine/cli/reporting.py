@@ -34,6 +34,7 @@ from policy_engine.releasing.editions import in_plan, known_books
 from policy_engine.releasing.ledger_state import ledger_state
 from policy_engine.report.approvals import read_review_policy
 from policy_engine.report.changes import Comparable, KeyChange, changes, weakens
+from policy_engine.report.choice import ChoiceView, choice_view
 from policy_engine.report.evidence import Evidence, Named, gather
 from policy_engine.report.page import page
 from policy_engine.report.request_words import change_lines, moved_lines, verdict_words
@@ -88,11 +89,13 @@ def report(
 ) -> None:
     """Write a certificate as one page that people can read, print and judge.
 
-    The page is one file without scripts, and loads nothing. Its band is green if the certificate
-    is valid and the release was checked. It is amber (exit code 4) if the release was not checked,
-    and red (exit code 1) if the certificate is not valid. Without (ε, δ) it is never green. The
-    page shows the account as the ledger of the policy's project has it, or of the project here.
-    Facts that nobody stated are shown as "not stated".
+    The page is one file without scripts, and loads nothing. Its band is green if the certificate is
+    valid and the release was checked. It is amber (exit code 4) if the release was not checked, and
+    red (exit code 1) if the certificate is not valid. Without (ε, δ) it is never green. The
+    certificate of a private choice has a page too: --release names the policy that was chosen. With
+    --policy, the page of its release shows the candidates. The page shows the account as the ledger
+    of the policy's project has it, or of the project here. Facts that nobody stated are shown as
+    "not stated".
 
     With --review-policy, a file that you trust, the page shows whose approvals are required and
     who has approved. No ledger is needed. The page is red if some approvals are missing. The other
@@ -114,11 +117,18 @@ def report(
             raise UsageError(f"{output} is what the report is made of; name another file")
     trusted, places = trusted_keys(key or [], keyring, beside=certificate)
     text = read_certificate(certificate)
+    file = find_project(Path.cwd() if policy is None else policy.parent)
+    project = None if file is None else load_project(file)
+    books = None if project is None else ledger_state(project)
     if stated_type(text) == CHOICE_TYPE:
-        raise UsageError(
-            f"{certificate} is the certificate of a choice, which has no page: 'policy-engine"
-            " verify' says what it states, and the release of what was chosen has a page"
-        )
+        if any((policy, previous, review_policy)) or format in _EXPORTS:
+            raise UsageError(
+                "the certificate of a choice has no --policy, no --previous, no --review-policy and"
+                " no form of others: name the policy that was chosen by --release"
+            )
+        chosen = choice_view(text, trusted, release, books)
+        _tell(chosen, chosen.band.reasons, output, _CODES[chosen.band.colour])
+        return
     if stated_type(text) == UNPROMISED_TYPE:
         if any((policy, previous, review_policy)) or format in _EXPORTS:
             raise UsageError(
@@ -130,8 +140,6 @@ def report(
         _tell(made, (band.first, *band.reasons), output, _CODES[band.colour])
         return
     loaded = None if policy is None else load_policy(policy)
-    file = find_project(Path.cwd() if policy is None else policy.parent)
-    project = None if file is None else load_project(file)
     if loaded is not None and project is not None:
         loaded = _as_recorded(loaded, text, project)
     named = Named(
@@ -142,7 +150,7 @@ def report(
         release=release,
         policy=loaded,
         previous=None if previous is None else (previous, read_certificate(previous)),
-        books=None if project is None else ledger_state(project),
+        books=books,
         keyring=keyring or (project.keyring if project else None),
         audience=audience.value,
         review_policy=None if review_policy is None else read_review_policy(review_policy),
@@ -168,7 +176,10 @@ def _as_recorded(policy: Policy, text: str, project: Project) -> Policy:
 
 
 def _tell(
-    made: ReportView | UnpromisedView, reasons: tuple[str, ...], output: Path | None, code: int
+    made: ReportView | UnpromisedView | ChoiceView,
+    reasons: tuple[str, ...],
+    output: Path | None,
+    code: int,
 ) -> None:
     """Write the page, or the same as JSON, say what was found, and exit as ``verify`` does."""
     lines = [f"{made.band.colour}: {made.band.verdict}", *(f"  {each}" for each in reasons)]

@@ -30,6 +30,7 @@ from policy_engine.report.approvals import (
     judged_of,
     read_approvals,
 )
+from policy_engine.report.choice import ChosenFor, choice_beside
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class Evidence:
     ``certificate`` is None where it cannot be read; ``verified`` is None where it does not hold, or
     what was named beside it is not its own, for the ``reasons``; ``fault`` says which. ``rows`` are
     those of a release that was looked at and is its own.
+    ``choice`` is the private one whose certificate lies beside the policy that was named.
     ``previous`` is a former certificate: its file, what it states, and why it does not hold, if so.
     """
 
@@ -184,6 +186,7 @@ class Evidence:
     required: tuple[str, ...] | None = None
     by_policy: tuple[str, ...] = ()
     note: str = ""
+    choice: ChosenFor | None = None
 
 
 def gather(named: Named) -> Evidence:
@@ -231,7 +234,16 @@ def gather(named: Named) -> Evidence:
         required=None if judged is None else tuple(each.words() for each in judged),
         by_policy=() if own is None else tuple(_by_policy(own, counted)),
         note=_note(named.keyring, envelope.key_id) if verified else "",
+        choice=None if reasons or certificate is None else _choice(named, certificate),
     )
+
+
+def _choice(named: Named, certificate: Certificate) -> ChosenFor | None:
+    """The private choice that wrote the policy, which is the certificate's."""
+    if named.policy is None:
+        return None
+    promise = certificate.promise
+    return choice_beside(named.policy.file, named.keys, named.books, promise.epsilon, promise.delta)
 
 
 def _holds(text: str, keys: TrustedKeys) -> bool:

@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from policy_engine.policy.escapes import escaped
+from policy_engine.report.choice import ChoiceView
 from policy_engine.report.view import ReportView, UnpromisedView
 
 LICENCE = "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
@@ -23,12 +24,13 @@ MOST = {"columns": 100, "lines": 40, "width": 400, "cells": 12, "text": 2_000}
 is on the page; JSON has all."""
 
 
-def page(view: ReportView | UnpromisedView) -> str:
+def page(view: ReportView | UnpromisedView | ChoiceView) -> str:
     """The HTML text of a report; the same view gives the same text.
 
-    One without (ε, δ) has a page of its own.
+    One without (ε, δ), and one of a private choice, has a page of its own.
     """
-    template = "page.html.j2" if isinstance(view, ReportView) else "unpromised.html.j2"
+    templates: dict[type, str] = {ReportView: "page.html.j2", ChoiceView: "choice.html.j2"}
+    template = templates.get(type(view), "unpromised.html.j2")
     style = page_file("page.css")
     return filled("policy_engine.report", template, style, view=view, most=MOST)
 

@@ -26,6 +26,7 @@ from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, 
 from policy_engine.releasing.opened import in_reading_order, of_groups, picture_of
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.changes import Comparable, KeyChange, changes
+from policy_engine.report.choice import ChosenFor
 from policy_engine.report.evidence import Audience, Evidence, Fault, PaidAccount
 from policy_engine.report.hazards import Answered, hazards
 from policy_engine.report.mechanism import Clause, How, clauses, how
@@ -126,7 +127,10 @@ class PageRows:
 
 @frozen
 class Details:
-    """What a certificate says that holds."""
+    """What a certificate says that holds.
+
+    ``choice`` is the private one that wrote its policy, None where none is known.
+    """
 
     promise: PromiseSaid
     protection: Protected
@@ -137,6 +141,7 @@ class Details:
     """The first groups with a number and its error, as SVG; empty where there is none."""
     risks: Risks
     hazards: tuple[Answered, ...]
+    choice: ChosenFor | None = None
 
 
 @frozen
@@ -283,6 +288,7 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
         picture="" if rows is None else picture_of(certificate, rows.lines),
         risks=risks(certificate, None if rows is None else rows.lines),
         hazards=tuple(hazards(certificate, said, made, found.budget, _said(found, "access"))),
+        choice=found.choice,
     )
 
 

@@ -1,0 +1,255 @@
+"""A private choice as a page says it: the candidates, what was chosen, and what it cost.
+
+What was chosen stands in the policy that was written, which is read only once it is known to be
+that, byte for byte. Pure but for ``choice_beside``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from decimal import Decimal
+from json import JSONDecodeError, dumps, loads
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Literal
+
+from policy_engine.accounting.in_words import in_text
+from policy_engine.accounting.odds import odds_sentence
+from policy_engine.attest.attestation import CHOICE_TYPE, open_envelope, stated_type, unverified
+from policy_engine.attest.choices import ChoiceOf, ChoiceStated, verify_choice
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.parquet_file import certificate_path, predicate_digest
+from policy_engine.choose.candidates import plain_yaml
+from policy_engine.errors import VerificationFailed
+from policy_engine.opening import opened
+from policy_engine.policy.reading import read_text
+from policy_engine.values import frozen
+
+if TYPE_CHECKING:
+    from policy_engine.releasing.ledger_state import LedgerState
+
+Colour = Literal["green", "amber", "red"]
+_VERDICTS: Mapping[Colour, str] = {
+    "green": "Verified: the certificate of this choice holds, and it belongs to this policy",
+    "amber": "The certificate of this choice holds; the policy that was chosen was not looked at",
+    "red": "The certificate of this choice does not hold for what was named: rely on nothing here",
+}
+
+
+@frozen
+class PartSaid:
+    """A column or a number of a policy: its candidates in words, and which one was chosen.
+
+    ``chosen`` is None where the policy that was chosen was not looked at.
+    """
+
+    name: str
+    candidates: tuple[str, ...]
+    chosen: str | None
+
+
+@frozen
+class ChoiceSaid:
+    """What a private choice states, with what was chosen, and the entry that paid for it.
+
+    ``schemes`` is how many candidates there were together, ``precision`` the least that each had,
+    empty where none was asked for. ``entry`` and ``paid_on`` are the ledger's, None where no ledger
+    at hand has it.
+    """
+
+    kind: ChoiceOf
+    policy: str
+    parts: tuple[PartSaid, ...]
+    schemes: int
+    precision: str
+    score: str
+    epsilon: str
+    delta: str
+    promise: str
+    unit: str
+    account: str
+    entry: int | None
+    paid_on: str | None
+    period: str
+
+
+@frozen
+class ChoiceBand:
+    """The verdict on the certificate of a choice."""
+
+    colour: Colour
+    verdict: str
+    reasons: tuple[str, ...]
+
+
+@frozen(kw_only=True)
+class ChoiceView:
+    """What is said of the certificate of a choice; of one that does not hold nothing it states."""
+
+    band: ChoiceBand
+    policy: str
+    choice: ChoiceSaid | None
+    date: str
+    key_id: str
+    statement_sha256: str
+    assumptions: tuple[str, ...]
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+
+@frozen
+class ChosenFor:
+    """The choice that a release's policy was written by; both prices together are ``together``."""
+
+    choice: ChoiceSaid
+    together: str
+
+
+def choice_view(
+    text: str, keys: TrustedKeys, policy: Path | None, books: LedgerState | None
+) -> ChoiceView:
+    """What is said of the certificate of a choice in ``text``, and of the ``policy`` it wrote.
+
+    Raises:
+        VerificationFailed: it is no such certificate, whoever signed it.
+        FileError: the policy cannot be read.
+    """
+    said = unverified(text, CHOICE_TYPE)
+    choice, checked, unchecked = None, tuple[str, ...](), tuple[str, ...]()
+    assumptions, reasons = tuple[str, ...](), tuple[str, ...]()
+    try:
+        verified = verify_choice(text, keys, policy)
+        checked, unchecked = verified.checked, verified.unchecked
+        assumptions = verified.assumptions
+        choice = _said(text, keys, policy, books)
+    except VerificationFailed as error:
+        reasons = error.reasons
+    colour: Colour = "red" if choice is None else "amber" if policy is None else "green"
+    return ChoiceView(
+        band=ChoiceBand(colour, _VERDICTS[colour], reasons),
+        policy=said.subject_name,
+        choice=choice,
+        date=str(said.predicate.get("time", "")),
+        key_id=checked[0].removeprefix("signed by ") if checked else "",
+        statement_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        assumptions=assumptions,
+        checked=checked,
+        unchecked=unchecked,
+    )
+
+
+def choice_beside(
+    policy: Path, keys: TrustedKeys, books: LedgerState | None, epsilon: Decimal, delta: Decimal
+) -> ChosenFor | None:
+    """The choice whose certificate lies beside a policy, and is of this file, byte for byte.
+
+    ``epsilon`` and ``delta`` are those of the policy's release. None where there is no such
+    certificate, or it does not hold: a release needs none.
+    """
+    try:
+        with opened(certificate_path(policy)) as file:
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return None
+    try:
+        if stated_type(text) != CHOICE_TYPE:
+            return None
+        verify_choice(text, keys, policy)
+        choice = _said(text, keys, policy, books)
+    except VerificationFailed:
+        return None
+    stated = ChoiceStated.of(open_envelope(text, keys, CHOICE_TYPE))
+    both = f"ε = {in_text(stated.epsilon + epsilon)}, δ = {in_text(delta)}"
+    return ChosenFor(choice, both)
+
+
+def _said(
+    text: str, keys: TrustedKeys, policy: Path | None, books: LedgerState | None
+) -> ChoiceSaid:
+    """What a certificate of a choice states; ``policy`` is the one that was chosen."""
+    said = open_envelope(text, keys, CHOICE_TYPE)
+    stated = ChoiceStated.of(said)
+    entry = None
+    if books is not None:
+        entry = books.charged_for(predicate_digest(said.predicate), said.subject_sha256)
+    written = None if policy is None else plain_yaml(read_text(policy, "policy"))
+    return ChoiceSaid(
+        kind=stated.kind,
+        policy=said.subject_name,
+        parts=tuple(_part(stated.kind, name, told, written) for name, told in stated.parts),
+        schemes=stated.candidates,
+        precision=stated.precision,
+        score=_score(stated.predicate()),
+        epsilon=in_text(stated.epsilon),
+        delta="0",
+        promise=odds_sentence(stated.epsilon, Decimal(0), stated.neighbours),
+        unit=stated.unit,
+        account=stated.account,
+        entry=None if entry is None else entry.id,
+        paid_on=None if entry is None else f"{entry.reserved_at:%Y-%m-%d}",
+        period=stated.period,
+    )
+
+
+def _score(predicate: Mapping[str, object]) -> str:
+    """By what the candidates were compared, with the numbers in it."""
+    score = str(predicate["score"])
+    for name in ("least_shown", "people_a_doubling", "groups_a_person"):
+        score = score.replace(name, f"{predicate.get(name, 0):,}")
+    return score
+
+
+def _part(kind: ChoiceOf, name: str, told: tuple[str, ...], written: Any) -> PartSaid:
+    chosen = None
+    if written is not None:
+        value = _as_json(written["recode"][name] if kind == "recoding" else _number(written, name))
+        chosen = next((in_words(each) for each in told if _parsed(each) == value), None)
+    return PartSaid(name, tuple(map(in_words, told)), chosen)
+
+
+def _number(written: Any, name: str) -> object:
+    """A number of a policy by its place, the first of several that are alike."""
+    found = written
+    for key in name.partition(", ")[0].split("."):
+        found = found[key]
+    return found
+
+
+def _as_json(value: object) -> object:
+    return value if isinstance(value, str) else loads(dumps(value, default=str))
+
+
+def _parsed(told: str) -> object:
+    try:
+        return loads(told)
+    except JSONDecodeError:
+        return told
+
+
+def in_words(told: str) -> str:
+    """A candidate of a certificate, as people read it.
+
+    >>> in_words("keep"), in_words('{"constant": "*"}'), in_words("[0, 80]")
+    ('the value itself', 'one label for all: *', '[0, 80]')
+    >>> in_words('{"levels": [{"round": 5, "way": "down"}, {"bins": [30, 50]}], "level": 1}')
+    'round: 5, way: down'
+    >>> in_words('{"hierarchy": "levels/towns.csv", "level": 2}')
+    'level 2 of towns.csv'
+    """
+    recoding = _parsed(told)
+    match recoding:
+        case "keep":
+            return "the value itself"
+        case {"constant": str(label)}:
+            return f"one label for all: {label}"
+        case {"levels": [*levels], "level": int(level)} if 1 <= level <= len(levels):
+            return in_words(dumps(levels[level - 1]))
+        case {"hierarchy": str(file), "level": int(level)}:
+            return f"level {level} of {PurePath(file).name}"
+        case {**fields}:
+            return ", ".join(f"{name}: {_value(value)}" for name, value in fields.items())
+    return told
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else dumps(value, ensure_ascii=False)
