@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
+import re
 
-import numpy as np
+import lattice_picture
 import pytest
+from lattice_picture import LATTICE, PEOPLE
 
-from policy_engine.choose.lattice import Histogram, Ladder, Lattice
 from policy_engine.choose.searching import (
     Anonymity,
     SchemeSearch,
@@ -18,11 +18,6 @@ from policy_engine.choose.searching import (
     optimal,
     samarati,
 )
-
-RACES = Ladder.of("race", [("Black", "person"), ("White", "person")])
-ZIPS = Ladder.of("zip", [(z, z[:4], z[:3]) for z in ("02138", "02139", "02141", "02142")])
-LATTICE = Lattice.of([RACES, ZIPS])
-PEOPLE = Histogram(np.array([*product(range(2), range(4))]), np.ones(8, dtype=np.int64))
 
 
 @pytest.mark.parametrize(
@@ -40,3 +35,16 @@ def test_the_k_minimal_tables_are_those_of_the_paper():
     assert {*k_minimal(search())} == {*incognito(search())} == {*samarati(search())} == both
     assert optimal(search()) == (0, 1) == datafly(search())
     assert mondrian(PEOPLE, LATTICE, 2).tolist() == [2, 2, 2, 2]
+
+
+def test_the_picture_of_the_lattice_is_what_the_script_draws():
+    drawn = lattice_picture.PICTURE.read_text("utf-8")
+    assert drawn == lattice_picture.picture()
+    # The schemes of figure 2 of the paper, and a line for each step from one to the next coarser.
+    assert len(re.findall(r">race \d, zip \d<", drawn)) == 12
+    assert drawn.count("<line ") == 2 * 4 + 3 * 3
+    # The legend has one of each kind.
+    assert drawn.count('stroke-width="4"') == 1 + 2
+    assert drawn.count("stroke-dasharray") == 1 + 1
+    page = (lattice_picture.ROOT / "docs/howto/choose-a-recoding.md").read_text("utf-8")
+    assert page.count(f"](../_static/{lattice_picture.PICTURE.name})") == 1
