@@ -96,10 +96,15 @@ def paint_passwords(figure: Figure) -> None:
 
 def rows() -> Iterator[tuple[str, str, float, float, float, float]]:
     """Of the table of evidence: attack, how published, share, its interval, and bound."""
-    pattern = r"^\| (.+) \| (.+) \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \| ([\d.]+) \|$"
-    for found in re.findall(pattern, EVIDENCE.read_text("utf-8"), re.MULTILINE):
-        name, how, share, low, high, bound = found
-        yield name, how, float(share), float(low), float(high), float(bound)
+    text = EVIDENCE.read_text("utf-8")
+    [head] = re.findall(r"^\| attack \| (.+) \| at most \|$", text, re.MULTILINE)
+    for name, cells, bound in re.findall(
+        r"^\| ([^|]+) \| (.+\(.+) \| ([\d.]+) \|$", text, re.MULTILINE
+    ):
+        for how, cell in zip(head.split(" | "), cells.split(" | "), strict=True):
+            if cell != "–":
+                share, low, high = map(float, re.findall(r"[\d.]+", cell))
+                yield name, how, share, low, high, float(bound)
 
 
 def paint_coins(figure: Figure) -> None:
