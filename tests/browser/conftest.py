@@ -78,9 +78,19 @@ class World:
         )
         assert self.run("release", f"{name}.yaml") == 0
 
+    def choose(self, name: str) -> None:
+        """Choose a recoding of a policy privately, and release by the one that was chosen."""
+        text = (self.folder / f"{name}.yaml").read_text()
+        text = text.replace(f"name: {name}\n", "name: chosen\n")
+        text = text.replace(f"{{file: {name}.parquet}}", "{file: chosen.parquet}")
+        (self.folder / "choice.yaml").write_text(f"{text}search: {{epsilon: 1}}\n")
+        for words in (("search", "choice.yaml"), ("release", "choice.chosen.yaml")):
+            assert self.run(*words) == 0
+
     def report(self, name: str, *words: str, code: int = 0) -> str:
         page = self.folder / f"{name}.html"
-        release = () if "--bare" in words else ("--release", f"{name}.parquet")
+        kind = "yaml" if name == "choice.chosen" else "parquet"
+        release = () if "--bare" in words else ("--release", f"{name}.{kind}")
         given = [word for word in words if word != "--bare"]
         out = ("-o", page.name, "--replace")
         assert self.run("report", f"{name}.certificate.json", *release, *given, *out) == code
@@ -111,6 +121,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         "hostile",
         {each: [values[i % 5] for i in range(3000)] for each in (*HOSTILE[:3], RTL)},
     )
+    made.choose("hostile")
     made.release("noisy", {"town": ["a", "b"] * 500, "sex": ["f", "m", "m", "f"] * 250}, NOISY)
     made.release("nothing", {"town": ["a", "b"] * 5})
     made.release("wide", {f"column_{number}": ["x"] * 500 for number in range(WIDE)})

@@ -19,7 +19,10 @@ PAGES = {
     "amber": (4, ("--bare",)),
     "red": (1, ("--key", "stranger.pub")),
     "wide": (0, ()),
+    "choice.chosen": (0, ()),
+    "chosen": (0, ("--policy", "choice.chosen.yaml")),
 }
+OWN = {"hostile", "noisy", "nothing", "wide", "choice.chosen", "chosen"}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +31,7 @@ def places(world):
     world.run("keys", "generate", "--output", "stranger.pem")
     found = {}
     for name, (code, words) in PAGES.items():
-        of = name if name in ("hostile", "noisy", "nothing", "wide") else "hostile"
+        of = name if name in OWN else "hostile"
         page = world.report(of, *words, code=code)
         kept = world.folder / f"page-{name}.html"
         shutil.copy(world.folder / f"{of}.html", kept)
@@ -131,6 +134,14 @@ def test_hostile_names_are_shown_as_they_are_written(opened, world):
     assert RTL in text
     raw = (world.folder / "page-hostile.html").read_text()
     assert not {*raw} & {*BIDI} - {*"userfdp.exe"}
+
+
+@pytest.mark.parametrize("name", ["choice.chosen", "chosen"])
+def test_the_candidates_of_a_choice_are_shown_as_they_are_written(opened, name):
+    text = opened(name).locator("#choice").inner_text()
+    assert all(escaped(each) in text for each in (*HOSTILE[:3], RTL))
+    assert text.count("(chosen)") == 4 and "one label for all: *" in text
+    assert "16: combinations of one level for each column" in opened(name).inner_text("body")
 
 
 def test_wide_releases_are_cut_and_say_so(opened):
