@@ -56,11 +56,15 @@ _QUICK = 4
 _SURELY = 1.002
 """A δ that is expected to be above the asked one by more than this is: floats err by less."""
 _FEW_POINTS = 1 << 10
+_COARSE = (_FEW_POINTS, 1 << 12)
+"""Points of the grids that are tried before a product is composed as it will be priced."""
 _CLEARLY = Decimal("1.01")
 """A δ on so few points that is above the asked one by more than this is: it errs by less."""
 _FLAT = 300.0
 """An ε above it is guessed for as it: e to it is still a float."""
 
+Factors = list[tuple[tuple[Step, ...], int]]
+"""Pairs, each so many times."""
 Guess = tuple[int, float, Decimal]
 """B, the share that led to it, and the law's parameter."""
 
@@ -110,10 +114,15 @@ class Aim:
         [True, False]
         """
         if self.times > _QUICK:
-            rough = self.roughly(numbers)
-            # δ on few points is a bound as well, and nearly the same.
-            if rough <= self.delta or rough > _CLEARLY * self.delta:
-                return rough <= self.delta
+            ways = self._ways(numbers)
+            for points in _COARSE:
+                found = [compose(way, WHOLE, points).delta(self.epsilon) for way in ways]
+                if max(found) > _CLEARLY * self.delta:
+                    return False
+                # δ on few points is a bound as well, and nearly the same.
+                ways = [way for way, delta in zip(ways, found, strict=True) if delta > self.delta]
+                if not ways:
+                    return True
         return ReleaseCurve.of(numbers, self.neighbours).delta(self.epsilon).delta <= self.delta
 
     def roughly(self, numbers: Sequence[Priced]) -> Decimal:
@@ -122,6 +131,11 @@ class Aim:
         >>> Aim(Decimal(1), Decimal("1e-6")).roughly([Statistic(laplace(1, 14))])
         Decimal('3.84263860535E-7')
         """
+        ways = self._ways(numbers)
+        return max(compose(way, WHOLE, _FEW_POINTS).delta(self.epsilon) for way in ways)
+
+    def _ways(self, numbers: Sequence[Priced]) -> list[Factors]:
+        """The pairs of a release of these numbers, in each direction that differs."""
         times: Counter[tuple[Step, ...]] = Counter()
         for each in numbers:
             for way in each.ways(self.neighbours):
@@ -130,8 +144,7 @@ class Aim:
         turned = [(tuple([(q, p) for p, q in reversed(way)]), n) for way, n in pairs]
         # By replace_one a pair and its turned one stand in the list together.
         both = self.neighbours != REPLACE_ONE and turned != pairs
-        ways = [pairs, turned] if both else [pairs]
-        return max(compose(each, WHOLE, _FEW_POINTS).delta(self.epsilon) for each in ways)
+        return [pairs, turned] if both else [pairs]
 
 
 @lru_cache(maxsize=32)  # `auto` asks for tables that a comparison asks for as well
