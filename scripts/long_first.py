@@ -60,7 +60,7 @@ SECONDS = {
     "tests/unit/dbt/test_dbt_desk.py": 20,
     "tests/warehouse/test_mariadb.py": 20,
     "tests/warehouse/test_postgres.py": 20,
-    "tests/warehouse/test_same_bytes.py": 20,
+    "tests/warehouse/test_same_bytes.py": 30,
     "tests/unit/choose/test_safe.py": 6,
     "tests/docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/tutorial.md]": 17,
     "tests/privacy/test_power.py": 17,
@@ -371,7 +371,7 @@ GRIDS = {
     "unit/ledger/test_windows.py::"
     "test_what_is_offered_of_a_window_is_admitted_and_one_step_more_is_not": 3,
     "unit/test_errors.py::test_a_public_name_is_never_hidden_by_a_room_of_the_same_name": 3,
-    "kernel/test_all_groups.py::test_everybody_in_the_period_is_in_one_of_all_groups": 2,
+    "kernel/test_all_groups.py::test_everybody_in_the_period_is_in_one_of_all_groups": 4,
     "unit/kernel/test_intervals_shown.py::"
     "test_what_counts_is_in_the_interval_of_a_mean_in_95_of_100_releases": 5,
     "unit/kernel/test_period.py::test_rows_of_other_periods_change_nothing": 3,

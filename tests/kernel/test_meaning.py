@@ -211,9 +211,10 @@ def test_measures_of_many_rows_are_what_the_claim_means(place_of, name, seed):
 @pytest.mark.parametrize("name", NAMES)
 def test_quantiles_are_chosen_as_the_claim_means(place_of, name, seed):
     place = place_of(name)
-    # ClickHouse reads a step anew wherever it is named, and needs a second for each text.
-    count = 8 if name == "clickhouse" and not IS_EVIDENCE else some(name, 32)
-    drawn = list(printable(of_quantiles(place, seed, count), name))
+    # ClickHouse reads a step anew wherever it is named, and needs four seconds for a long text.
+    is_slow = name == "clickhouse" and not IS_EVIDENCE
+    texts = printable(of_quantiles(place, seed, 8 if is_slow else some(name, 32)), name)
+    drawn = [each for each in texts if not is_slow or len(each[1]) < 25_000]
     assert len(drawn) > 4
     with place.opened() as warehouse:
         for claim, text in drawn:

@@ -539,8 +539,16 @@ def test_what_each_fault_changes_stands_in_its_template():
     assert not [name for name, (_, file, right, _) in FAULTS.items() if right not in texts[file]]
 
 
-#: Every thirteenth one; make evidence plants them all.
-_QUICK = set(list(FAULTS)[::13])
+def _one_of_each_template() -> set[str]:
+    """Of those that DuckDB catches, and one of what is joined: 'make evidence' plants all."""
+    first: dict[str, str] = {}
+    for name, (engine, template, _, _) in FAULTS.items():
+        if engine == "duckdb":
+            first.setdefault(template, name)
+    return {*first.values(), "who has no label is left out (joined)"}
+
+
+_QUICK = _one_of_each_template()
 
 
 @pytest.mark.parametrize(

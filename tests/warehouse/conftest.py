@@ -1,5 +1,6 @@
 """Servers for the tests of warehouses: one of each kind for a worker."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("contract", "dbt")]
 from debian import postgresql  # noqa: E402
+from engines import ENGINES, opened_engines  # noqa: E402
 from postgres import running  # noqa: E402
 
 
@@ -22,3 +24,11 @@ def postgres():
     """A PostgreSQL server."""
     with running() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def engines():
+    """Every engine at once; Spark takes half a minute to start, and is a long proof."""
+    names = [name for name in ENGINES if name != "spark" or os.environ.get("EVIDENCE")]
+    with opened_engines(names) as found:
+        yield found

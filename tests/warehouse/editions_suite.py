@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import ENGINES, opened_engines
+from engines import ENGINES
 
 from policy_engine.errors import PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
@@ -19,7 +19,8 @@ from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.due import release_due
 from policy_engine.releasing.release import restore
 
-TRIED = ENGINES if os.environ.get("EVIDENCE") else tuple(e for e in ENGINES if e != "spark")
+IS_EVIDENCE = bool(os.environ.get("EVIDENCE"))
+TRIED = ENGINES if IS_EVIDENCE else tuple(e for e in ENGINES if e != "spark")
 APPENDING = ("duckdb", "postgres", "mariadb", "sqlite")
 MONTHS = {1: 60, 2: 90, 3: 120}
 SECRET = bytes(range(50, 66))
@@ -47,12 +48,6 @@ def table(*, without: tuple[int, int] | None = None) -> pa.Table:
         "seen": pa.array([at for _, at in rows], pa.timestamp("us")),
         "region": ["north" if (person + at.day) % 3 else "south" for person, at in rows],
     })  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def engines():
-    with opened_engines(TRIED) as opened:
-        yield opened
 
 
 @pytest.fixture(params=TRIED)
@@ -131,6 +126,8 @@ def test_each_month_is_of_its_own_rows_alone(lab, name, column, neighbours):
         ):
             lab.due(lab.policy("region"))
         return
+    if column == "visited" and name != "duckdb" and not IS_EVIDENCE:
+        return  # what a period of dates means there is tried with the kernel's claims
     policy = lab.policy(column, neighbours=neighbours)
     assert lab.due(policy) == ["2027-01", "2027-02", "2027-03"]
     for month, people in MONTHS.items():

@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from alike import differences
-from engines import ENGINES, opened_engines
+from engines import ENGINES
 from law import (
     DRAWS,
     check_law,
@@ -141,12 +141,6 @@ def _drawn(brief: tuple[str, ...]) -> list[object]:
         name if name in brief else pytest.param(name, marks=pytest.mark.evidence)
         for name in ENGINES
     ]
-
-
-@pytest.fixture(scope="module")
-def engines():
-    with opened_engines(TRIED) as found:
-        yield found
 
 
 @pytest.mark.slow
