@@ -28,51 +28,68 @@ NO_PROOF = (
 
 def attack(
     release: Annotated[
-        Path | None, Argument(help="A release's Parquet file, or a public table.", readable=False)
+        Path | None,
+        Argument(help="The Parquet file of a release, or a public table.", readable=False),
     ] = None,
     sensitive: Annotated[
-        str | None, Option(help="The column that is to be learnt of a person.")
+        str | None, Option(help="The column that the attacker wants to learn about a person.")
     ] = None,
     quasi: QuasiOption = None,
     count: Annotated[
-        str | None, Option(help="Of a table that is no release: the column of its counts.")
+        str | None, Option(help="The column of counts, if the table is not a release.")
     ] = None,
     other: Annotated[
         Path | None,
-        Option("--with", help="Another publication of the same people; or a graph of names."),
+        Option(
+            "--with",
+            help="Another publication about the same people; with --edges, a graph of names.",
+        ),
     ] = None,
     knowing: Annotated[
-        Path | None, Option(help="A file of people, with the columns that are known of a person.")
+        Path | None,
+        Option(help="A file of people, with the columns that the attacker knows about them."),
     ] = None,
     hierarchy: Annotated[
         Path | None,
-        Option(help="The sensitive column's hierarchy: its first level says what is alike."),
+        Option(
+            help="The hierarchy of the sensitive column. Values with the same label at its first"
+            " level are similar."
+        ),
     ] = None,
     size_limit: Annotated[
         int | None,
-        Option(help="The table is not seen: a desk answers counts of so many and more."),
+        Option(
+            help="Attack a query desk that has the table, and answers only counts of at least "
+            "this number."
+        ),
     ] = None,
     edges: Annotated[
         str | None,
-        Option(help="FROM,TO: the table is a graph without names, of these two columns."),
+        Option(
+            help="FROM,TO: the table is a graph without names, and these two columns are its edges."
+        ),
     ] = None,
     policy: Annotated[
-        Path | None, Option(help="Try membership on releases of a policy, of invented people.")
+        Path | None,
+        Option(help="Guess who is in the data, from releases of this policy over invented people."),
     ] = None,
-    runs: Annotated[int, Option(help="With --policy: releases of each invented table.")] = _RUNS,
+    runs: Annotated[
+        int, Option(help="With --policy: the number of releases of each invented table.")
+    ] = _RUNS,
     published: PublishedOption = False,
     suppressed: SuppressedOption = None,
 ) -> None:
-    """Attack a release, or a public table: what each attack needed and learnt, and what stops it.
+    """Run known attacks on a release or a public table. Show what each attack needed and learnt,
+    and what stops it.
 
-    Four attacks need the table alone: best guess, homogeneity, background knowledge and skewness.
-    Similarity needs a hierarchy, and linkage a file of people. Differencing and unsorted matching
-    need another publication. Trackers need a size limit and a file of people. Seed and propagate
-    need a graph of names and a file of accounts.
+    Best guess, homogeneity, background knowledge and skewness need only the table. Similarity needs
+    --hierarchy. Linkage needs a file of people (--knowing). Differencing and unsorted matching need
+    another publication (--with). Trackers need --size-limit and a file of people. Seed and
+    propagate needs --edges, a graph of names (--with) and a file of accounts (--knowing).
 
-    The counts of a release are taken as weights. The output says what bounds every attack on it,
-    and what bounds all attacks on two releases together. With --policy the bound is measured too. A
-    release of several groupings (marginals) is not attacked.
+    If the table is a release, its counts are used as weights. The output then shows the bound that
+    holds for every attack on the release, or on two releases together. With --policy this bound is
+    measured, too. A release with several groupings (marginals) cannot be attacked.
 
     Example: policy-engine attack out/adult.parquet --sensitive income
     """

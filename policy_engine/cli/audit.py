@@ -26,14 +26,20 @@ def audit(
         Path | None, Argument(help="A policy file; none for --self-test.", readable=False)
     ] = None,
     self_test: Annotated[
-        bool, Option("--self-test", help="Audit fourteen broken mechanisms instead.")
+        bool, Option("--self-test", help="Audit fourteen broken mechanisms instead of a policy.")
     ] = False,
     runs: Annotated[
-        int | None, Option(help="Runs on each table. Default: 600; a self-test: what each takes.")
+        int | None,
+        Option(
+            help="The number of runs on each table. Default: 600; with --self-test, what each "
+            "mechanism needs."
+        ),
     ] = None,
-    seed: Annotated[int, Option(help="Of the synthetic tables, never of a sample.")] = 0,
+    seed: Annotated[
+        int, Option(help="The seed of the invented tables. No sample is drawn with it.")
+    ] = 0,
     confidence: Annotated[
-        str, Option(help="With it a sound mechanism passes the whole audit.")
+        str, Option(help="The probability with which a sound mechanism passes the whole audit.")
     ] = "0.999999",
 ) -> None:
     """Attack the mechanism: run the certified SQL on neighbouring tables, and compute a lower

@@ -44,15 +44,15 @@ _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 
 def show(
-    account: Annotated[str | None, Argument(help="One account; default: all.")] = None,
+    account: Annotated[str | None, Argument(help="The account to show. Default: all.")] = None,
 ) -> None:
-    """Show accounts, what is left of them, every change of a limit, and every entry.
+    """Show each account: what is left of it, every change of its limit, and every entry.
 
-    The limit that is shown is the one that counts: the ledger's, or the project file's if that is
-    lower.
+    If the ledger and the project file have different limits, the output shows the lower one,
+    because that one counts.
 
-    Exits with 1 where something is wrong of a record that nobody has settled, or where certificates
-    prove charges that the ledger has forgotten: nothing is released on it then.
+    The exit code is 1 if a record has a fault that nobody has settled, or if certificates prove
+    charges that the ledger does not contain. Until then no release is made.
 
     Example: policy-engine ledger show census
     """
@@ -488,18 +488,23 @@ def _approvals_line(told: ApprovalsSaid) -> str:
 def publish(
     witness: Annotated[
         str | None,
-        Argument(help="file:PATH, git:REPOSITORY or git:REPOSITORY#NAME; default: the project's."),
+        Argument(
+            help="The place: file:PATH, git:REPOSITORY or git:REPOSITORY#NAME. Default: those of"
+            " the project file."
+        ),
     ] = None,
     tsa: Annotated[
         str | None, Option(help="The address of an RFC 3161 time stamp authority.")
     ] = None,
 ) -> None:
-    """Publish where the ledger ends, to a place that whoever holds its keys cannot rewrite.
+    """Publish the head of the ledger in a place that the holders of its keys cannot change.
 
-    The ledger is verified first, and must go through every head that is there already. The place
-    learns the number of records, a hash and the time; the time stamp authority a hash. The ledger
-    is not changed. 'ledger verify --witness' compares. Without WITNESS it goes to each place that
-    'witnesses' in the project file names.
+    A head is the number of records and the hash of the last record. 'ledger verify --witness'
+    compares the ledger with published heads. First, this command verifies the ledger. The ledger
+    must contain every head that was published in this place before. The place learns the number of
+    records, a hash and the time. A time stamp authority learns only a hash. The ledger is not
+    changed. Without WITNESS the head is published in each place that `witnesses` in the project
+    file names.
 
     Example: policy-engine ledger publish git:git@example.org:audit/heads.git
     """
@@ -530,13 +535,20 @@ def publish(
 
 def verify(
     head: Annotated[
-        str | None, Option(help="RECORDS:HASH, as it was printed before, to compare with.")
+        str | None,
+        Option(
+            help="RECORDS:HASH, as an earlier command printed it. The ledger is compared with it."
+        ),
     ] = None,
     witness: Annotated[
-        list[str] | None, Option(help="Where heads were published: file:PATH or git:REPOSITORY.")
+        list[str] | None,
+        Option(help="A place where heads were published: file:PATH or git:REPOSITORY."),
     ] = None,
     tsa_root: Annotated[
-        Path | None, Option(help="Certificates of time stamp authorities, PEM.")
+        Path | None,
+        Option(
+            help="A PEM file with the certificates of the time stamp authorities that you trust."
+        ),
     ] = None,
 ) -> None:
     """Check that no record of the ledger was changed, dropped, moved or forged.

@@ -20,54 +20,76 @@ _OF_ITSELF = {"neighbours": "add_remove", "releases": 1, "group": 1}
 def calculate(
     epsilon: Annotated[str | None, Option(help="ε.")] = None,
     delta: Annotated[str | None, Option(help="δ.")] = None,
-    k: Annotated[int | None, Option(help="The least count of a released group.")] = None,
+    k: Annotated[int | None, Option(help="The smallest count of a group that is released.")] = None,
     rate: Annotated[str | None, Option(help="The sampling rate, above 0 and below 1.")] = None,
     neighbours: NeighboursOption = "add_remove",
     releases: ReleasesOption = 1,
-    group: Annotated[int, Option(help="Of k and rate: protect groups of so many people.")] = 1,
+    group: Annotated[
+        int, Option(help="With --k and --rate: protect groups of this many people.")
+    ] = 1,
     frontier: Annotated[
-        bool, Option("--frontier", help="Show every pair that no other pair beats.")
+        bool, Option("--frontier", help="Show every pair of k and rate that no other pair beats.")
     ] = False,
     mechanisms: Annotated[
         bool,
-        Option("--mechanisms", help="Compare noisy counts of each distribution with a sample."),
+        Option(
+            "--mechanisms",
+            help="Compare noisy counts, for each distribution of noise, with a sample.",
+        ),
     ] = False,
     most_k: Annotated[
         int | None,
-        Option(help="The frontier's largest k: 500, replaced 100, several releases 50."),
+        Option(
+            help="The largest k of the frontier. Default: 500; with replace_one 100; for several"
+            " releases 50."
+        ),
     ] = None,
     people: Annotated[
-        int | None, Option(help="A public prior: so many people in the source.")
+        int | None, Option(help="A public estimate: the number of people in the source.")
     ] = None,
-    groups: Annotated[int | None, Option(help="The prior: in so many groups.")] = None,
+    groups: Annotated[int | None, Option(help="A public estimate: the number of groups.")] = None,
     exponent: Annotated[
-        str | None, Option(help="The prior: the i-th largest in proportion to 1/i^S; 1.")
+        str | None,
+        Option(
+            help="A public estimate: the size of the i-th largest group is proportional to "
+            "1/i^S. Default: 1."
+        ),
     ] = None,
     maximise: Annotated[
-        Maximise | None, Option(help="What the prior should see most of; people.")
+        Maximise | None,
+        Option(help="Show most people, or most groups, by these estimates. Default: people."),
     ] = None,
     unknown: Annotated[
-        int | None, Option(help="Of a count: so many records the adversary does not know.")
+        int | None,
+        Option(help="For a count: the number of records that the adversary does not know."),
     ] = None,
     lambda_: Annotated[
         str | None,
-        Option("--lambda", help="Of a count: the least probability of either value, at most 1/2."),
+        Option(
+            "--lambda", help="For a count: the smallest probability of either value, at most 1/2."
+        ),
     ] = None,
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="Draw it: FILE.svg, .png or .pdf; of a count, certify it."),
+        Option(
+            "--output",
+            "-o",
+            help="Draw a plot: FILE.svg, .png or .pdf. For a count: write its certificate.",
+        ),
     ] = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace a plot or a count's certificate that stands there.")
+        bool, Option("--replace", help="Replace the plot or certificate if the file exists.")
     ] = False,
 ) -> None:
-    """Of k, rate, ε and δ give three: the fourth is calculated. No policy, no data.
+    """Give three of k, rate, ε and δ: the command calculates the fourth. It needs no policy and no
+    data.
 
-    If you give ε and δ alone, it finds the k and rate at which the smallest groups are shown. With
-    --people and --groups it finds those that are expected to release most.
+    If you give only ε and δ, the command finds the k and the rate that show the smallest groups.
+    With --people and --groups it finds the k and the rate that are expected to release most.
 
-    With --unknown and --lambda it gives δ of an exact count, under assumptions about what the
-    adversary knows. That is another kind of statement than a release's.
+    With --unknown and --lambda it calculates δ for the exact count of a property. This δ holds only
+    under assumptions about what the adversary knows. The (ε, δ) of a release needs no such
+    assumptions.
 
     Example: policy-engine calculate --k 20 --rate 0.1 --epsilon 0.5
     """

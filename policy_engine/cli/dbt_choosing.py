@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from policy_engine.dbt.desk import Place
 
 ReplaceOption = Annotated[
-    bool, typer.Option("--replace", help="Replace the policy of an earlier choice.")
+    bool, typer.Option("--replace", help="Replace the policy that an earlier choice wrote.")
 ]
 _NEXT = "dbt sync"
 
@@ -32,9 +32,9 @@ def search(
 ) -> None:
     """Choose a level for each column of a policy of a dbt project, as 'search' does.
 
-    The source is read through the target's profile, and must be built. The account pays
-    search.epsilon before. The policy that is written has the same release, so 'sync' takes it
-    instead of the one that was searched.
+    The source must be built. It is read through the target's profile. The account pays
+    `search.epsilon` before the source is read. The new policy has the same release as POLICY. So
+    'dbt sync' uses the new policy instead of POLICY.
 
     Example: policy-engine dbt search models/towns.privacy.yml --target prod
     """
@@ -52,7 +52,9 @@ def suggest(
     policy: PolicyArgument,
     epsilon: Annotated[
         str,
-        typer.Option("--epsilon", metavar="ε", help="The price of all numbers together, as 0.02."),
+        typer.Option(
+            "--epsilon", metavar="ε", help="The price of all numbers together, such as 0.02."
+        ),
     ],
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
@@ -63,9 +65,9 @@ def suggest(
 ) -> None:
     """Choose how much of one person counts in a policy of a dbt project, as 'suggest' does.
 
-    The source is read through the target's profile, and must be built. The account pays ε before.
-    The policy that is written has the same release, so 'sync' takes it instead of the one that it
-    was chosen for.
+    The source must be built. It is read through the target's profile. The account pays ε before the
+    source is read. The new policy has the same release as POLICY. So 'dbt sync' uses the new policy
+    instead of POLICY.
 
     Example: policy-engine dbt suggest models/visits.privacy.yml --epsilon 0.02 --target prod
     """

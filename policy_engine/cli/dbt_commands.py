@@ -16,20 +16,20 @@ from policy_engine.cli.app import Commands
 dbt = Commands(
     help="Certified releases in a dbt project.\n\nExample: policy-engine dbt build --target prod"
 )
-dbt.command(short_help="Make a dbt project ready for releases.")(dbt_sync.init)
+dbt.command(short_help="Prepare a dbt project for releases.")(dbt_sync.init)
 dbt.command(short_help="Write the models of the project's policies.")(dbt_sync.sync)
 dbt.command(short_help="Write the policy of a model that was written by hand.")(dbt_sync.adopt)
-dbt.command(short_help="Which recoding shows most people, and tells most.")(dbt_choosing.search)
-dbt.command(short_help="How much of one person counts.")(dbt_choosing.suggest)
-dbt.command(short_help="Stop sensitive data that would leave the project.")(dbt_gate.gate)
-dbt.command(short_help="Show the code beside the models, and write who has read it.")(
+dbt.command(short_help="Choose a level for each column of a policy.")(dbt_choosing.search)
+dbt.command(short_help="Choose how much of one person counts.")(dbt_choosing.suggest)
+dbt.command(short_help="Find sensitive data that leaves the project.")(dbt_gate.gate)
+dbt.command(short_help="Show code beside the models, and record who has read it.")(
     dbt_review.review
 )
-dbt.command(short_help="Who may see what is sensitive, and who can.")(dbt_grants.grants)
-dbt.command(short_help="Ask for the approvals that releases wait for.")(dbt_releases.request)
-dbt.command(short_help="Certify and charge what dbt is about to build.")(dbt_releases.reserve)
-dbt.command(short_help="Sign for what dbt has built.")(dbt_releases.attest)
-dbt.command(short_help="How the releases of a target stand.")(dbt_releases.status)
+dbt.command(short_help="Print the grants for sensitive data, and compare them.")(dbt_grants.grants)
+dbt.command(short_help="Ask for the approvals that releases need.")(dbt_releases.request)
+dbt.command(short_help="Certify and charge what dbt will build.")(dbt_releases.reserve)
+dbt.command(short_help="Sign certificates for what dbt has built.")(dbt_releases.attest)
+dbt.command(short_help="Show the state of the releases of a target.")(dbt_releases.status)
 dbt.command(short_help="Check the tables of releases against their certificates.")(
     dbt_verify.verify
 )

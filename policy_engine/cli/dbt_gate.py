@@ -38,7 +38,7 @@ class GateFormat(StrEnum):
 
 
 GateFormatOption = Annotated[
-    GateFormat, typer.Option("--format", callback=answer_as, help="How to report.")
+    GateFormat, typer.Option("--format", callback=answer_as, help="The format of the report.")
 ]
 
 
@@ -47,31 +47,45 @@ def gate(
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
     manifest: Annotated[
-        Path | None, typer.Option(help="dbt's manifest.json; default: the project's.")
+        Path | None, typer.Option(help="The manifest.json of dbt. Default: that of the project.")
     ] = None,
     compile_: Annotated[
-        bool, typer.Option("--compile", help="Run 'dbt compile' before, with profiles and target.")
+        bool,
+        typer.Option(
+            "--compile", help="Run 'dbt compile' first, with the given profiles and target."
+        ),
     ] = False,
     format: GateFormatOption = GateFormat.text,  # noqa: A002 - the option's name
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the report here, and text to the terminal."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the report into this file, and print text to the terminal.",
+        ),
     ] = None,
     baseline: Annotated[
-        Path | None, typer.Option(help="A JSON report: what stands in it is left out.")
+        Path | None,
+        typer.Option(
+            help="An earlier JSON report. Findings that are in it are not reported again."
+        ),
     ] = None,
     against: Annotated[
         Path | None,
-        typer.Option(help="dbt's manifest.json of before: what was sensitive in it must be still."),
+        typer.Option(
+            help="An earlier manifest.json. Whatever was sensitive in it must still be sensitive."
+        ),
     ] = None,
-    explain: Annotated[str | None, typer.Option(help="Say what a code means, and stop.")] = None,
+    explain: Annotated[
+        str | None, typer.Option(help="Explain a code such as G07, and check nothing.")
+    ] = None,
 ) -> None:
-    """Stop a dbt project where sensitive data would leave it in another way than by a certified
-    release.
+    """Find every way in which sensitive data leaves a dbt project without a certified release.
 
-    Reads manifest.json and the compiled SQL of 'dbt compile' or 'dbt build'; runs no dbt itself.
-    Exits with 1 for a finding, with 3 for a manifest that is missing, damaged or of another
-    version, and with 4 if no model is marked, because then nothing was checked.
+    The gate reads manifest.json and the compiled SQL of 'dbt compile' or 'dbt build'. It does not
+    run dbt, except with --compile. The exit code is 1 for a finding. It is 3 if the manifest is
+    missing or damaged, or if its version is not supported. It is 4 if no model is marked, because
+    then nothing was checked.
 
     Example: policy-engine dbt gate --project-dir shop --format github
     """

@@ -15,11 +15,11 @@ def grants(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
 ) -> None:
-    """Print the statements that make dbt.private true, and compare it with the database.
+    """Print the GRANT and REVOKE statements that dbt.private needs, and compare with the database.
 
-    The sensitive relations are those of the gate. The roles that may see them are dbt.private.roles
-    of policy-engine.yaml. Nothing is run. Exits with 1 if PostgreSQL gives another role more than
-    that, and with 4 on DuckDB, which has no roles.
+    The gate says which relations are sensitive. The key dbt.private.roles in policy-engine.yaml
+    names the roles that may read them. The statements are only printed, not run. The exit code is 1
+    if PostgreSQL gives these rights to another role. It is 4 on DuckDB, which has no roles.
 
     Example: policy-engine dbt grants --target prod
     """

@@ -12,7 +12,7 @@ ProjectOption = Annotated[
     typer.Option(
         "--project-dir",
         envvar=["DBT_PROJECT_DIR", "DBT_ENGINE_PROJECT_DIR"],
-        help="The folder of dbt_project.yml; default: here, or above.",
+        help="The folder of dbt_project.yml. Default: this folder, or the nearest one above.",
     ),
 ]
 # DBT_PROFILES_DIR is read where the file is looked for, so that a message can say who named it.
@@ -20,7 +20,7 @@ ProfilesOption = Annotated[
     Path | None, typer.Option("--profiles-dir", help="The folder of profiles.yml.")
 ]
 VarsOption = Annotated[
-    str | None, typer.Option("--vars", help="Variables of the project, as dbt takes them: YAML.")
+    str | None, typer.Option("--vars", help="Variables of the dbt project, in YAML, as for dbt.")
 ]
 TargetOption = Annotated[
     str | None,
@@ -28,6 +28,6 @@ TargetOption = Annotated[
         "--target",
         "-t",
         envvar=["DBT_TARGET", "DBT_ENGINE_TARGET"],
-        help="The target; default: the profile's.",
+        help="The target of dbt. Default: that of the profile.",
     ),
 ]

@@ -51,13 +51,18 @@ if TYPE_CHECKING:
     from policy_engine.releasing.editions import Schedule
 
 FreshOption = Annotated[
-    bool, typer.Option("--fresh", help="Charge anew what was charged before and does not stand.")
+    bool,
+    typer.Option(
+        "--fresh",
+        help="Charge again for a release that was charged before and does not exist any more.",
+    ),
 ]
 
 
 def request(
     policy: Annotated[
-        Path | None, typer.Argument(help="The policy that a choice is for.", readable=False)
+        Path | None,
+        typer.Argument(help="The policy for which --search or --suggest chooses.", readable=False),
     ] = None,
     search: SearchOption = False,
     suggest: SuggestOption = None,
@@ -68,12 +73,12 @@ def request(
     vars: VarsOption = None,  # noqa: A002 - the option's name
     key: SignerOption = None,
 ) -> None:
-    """Ask for approvals of every release that does not stand, and whose account requires them.
+    """Ask for approvals of every release that is not built yet, if its account requires them.
 
-    It does what 'review request' does: it writes one file for each release, beside its certificate,
-    for the people who approve. 'dbt reserve' charges nothing before they have approved. With
-    POLICY and --search or --suggest it asks for those of a choice, which 'dbt search' and
-    'dbt suggest' wait for.
+    Like 'review request', the command writes one file for each release, beside its certificate, for
+    the people who approve. 'dbt reserve' charges nothing before they have approved. With POLICY and
+    --search or --suggest, the command asks for the approvals that 'dbt search' or 'dbt suggest'
+    needs.
 
     Example: policy-engine dbt request --target prod --key ada.pem
     """
@@ -148,12 +153,13 @@ def reserve(
     vars: VarsOption = None,  # noqa: A002 - the option's name
     fresh: FreshOption = False,
 ) -> None:
-    """Certify what dbt is about to build, charge it, and let its secret wait where dbt reads it.
+    """Certify the releases that dbt will build, charge for them, and put their secrets where dbt
+    reads them.
 
-    Runs 'dbt compile' and certifies the text of every release that does not stand yet. A release
-    that stands, or is reserved already, costs nothing. If an account cannot pay, no secret is put
-    in place, so dbt draws no row. A release that was charged before and stands no more is charged
-    anew only with --fresh.
+    The command runs 'dbt compile' and certifies the text of every release that does not exist yet.
+    A release that exists or is reserved costs nothing. If an account cannot pay, no secret is put
+    in place. Then dbt draws no row. If a release was charged before and does not exist any more, it
+    is charged again only with --fresh.
 
     Example: policy-engine dbt reserve --target prod
     """
@@ -183,11 +189,11 @@ def attest(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
 ) -> None:
-    """Sign for what dbt has built, after it has built it.
+    """Sign certificates for the releases that dbt has built.
 
-    A release is signed for if its certified text, run once more under its secret, gives exactly the
-    rows of its table. A table that was built without a reservation is charged now, and the exit
-    code is 1. It is 1 too for a table that no certificate can describe.
+    The command runs the certified text of each release again, under its secret. It signs if the
+    result equals the rows of the table. A table that was built without a reservation is charged
+    now, and the exit code is 1. The exit code is also 1 if no certificate can describe a table.
 
     Example: policy-engine dbt attest --target prod
     """
@@ -217,12 +223,11 @@ def status(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
 ) -> None:
-    """Show how the releases of a target stand: reserved, built, certified, due or changed.
+    """Show the state of each release of a target: reserved, built, certified, due or changed.
 
-    It shows for each release since when it is certified, its certificate, and whether dbt's last
-    run has rebuilt the source since; with a calendar also the edition and what is due next. Exits
-    with 1 if a table stands that no certificate describes, or if an edition is due that was not
-    drawn.
+    The output has the certificate, its date, and whether the last run of dbt has rebuilt the source
+    since that date. With a calendar it also has the edition and what is due next. The exit code is
+    1 if a table has no certificate that describes it, or if an edition is due and not drawn.
 
     Example: policy-engine dbt status --target prod
     """
@@ -266,10 +271,10 @@ def build(
     vars: VarsOption = None,  # noqa: A002 - the option's name
     fresh: FreshOption = False,
 ) -> None:
-    """Reserve, run 'dbt build', attest: all that a release takes, in one command.
+    """Reserve, run 'dbt build' and attest: everything that a release needs, in one command.
 
-    The words after -- go to dbt as they are. Outside of the release targets it only runs 'dbt
-    build'. With --format json the output of dbt goes to stderr.
+    Everything after -- is given to dbt unchanged. In a target that is not a release target, the
+    command only runs 'dbt build'. With --format json the output of dbt goes to stderr.
 
     Example: policy-engine dbt build --target prod -- --select +adult_public
     """

@@ -28,27 +28,32 @@ _NAMED = 8
 def review(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="What was read, as the list names it: 'package dbt_utils'."),
+        typer.Argument(
+            help="What somebody has read, by its name in the list, such as 'package dbt_utils'."
+        ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All that is on the list was read.")
+        bool, typer.Option("--all", help="Somebody has read everything on the list.")
     ] = False,
-    who: Annotated[str | None, typer.Option(help="Who has read it.")] = None,
+    who: Annotated[str | None, typer.Option(help="The person who has read it.")] = None,
     why: Annotated[str | None, typer.Option(help="Why it may run beside sensitive data.")] = None,
     until: Annotated[
         str | None,
-        typer.Option(help="The day to read it again, as in 2027-06-30; default: a year."),
+        typer.Option(
+            help="The day on which it must be read again, such as 2027-06-30. Default: in a year."
+        ),
     ] = None,
     project_dir: ProjectOption = None,
     manifest: Annotated[
-        Path | None, typer.Option(help="dbt's manifest.json; default: the project's.")
+        Path | None, typer.Option(help="The manifest.json of dbt. Default: that of the project.")
     ] = None,
 ) -> None:
-    """Show the code beside the models that nobody has read, or write down who has read it.
+    """Show code beside the models that nobody has reviewed, or record who has read it.
 
-    The list has packages, hooks, operations, materializations, Python models, macros in the place
-    of dbt's, and all that runs statements. It is the list of the gate. The exit code is 1 while it
-    has entries. Names, or --all, with --who and --why write privacy-review.yml.
+    The list is that of the gate. It has packages, hooks, operations, materializations, Python
+    models, macros that replace those of dbt, and everything that runs statements. The exit code is
+    1 while the list has entries. To record that somebody has read them, give NAMES or --all, and
+    --who and --why. The record is privacy-review.yml.
 
     Example: policy-engine dbt review 'package dbt_utils' --who ada --why 'writes expressions'
     """

@@ -23,23 +23,25 @@ _WORDS = {"new": "wrote", "changed": "changed", "removed": "removed"}
 DialectTargetOption = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", help="The target whose dialect is written; default: where releases go."
+        "--target",
+        "-t",
+        help="The target whose SQL dialect is written. Default: that in which releases are made.",
     ),
 ]
 
 
 def init(
     model: Annotated[
-        str | None, typer.Argument(help="A model, a seed or a source to release from.")
+        str | None, typer.Argument(help="The model, seed or source to release from.")
     ] = None,
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
 ) -> None:
-    """Make a dbt project ready for releases; with a MODEL, write a starter policy for it.
+    """Prepare a dbt project for releases. With MODEL, also write a starter policy for it.
 
-    Writes the dbt section of policy-engine.yaml, .dbtignore and the package that release models
-    call. A starter is written from the names and types of columns, never from values. Files that
-    are there are kept.
+    The command writes the section `dbt` of policy-engine.yaml, .dbtignore, and the package that
+    release models call. The starter policy uses only the names and types of columns, never their
+    values. Existing files are not changed.
 
     Example: policy-engine dbt init stg_people
     """
@@ -71,20 +73,27 @@ def sync(
     profiles_dir: ProfilesOption = None,
     target: DialectTargetOption = None,
     manifest: Annotated[
-        Path | None, typer.Option(help="A manifest.json in which sources are looked up as well.")
+        Path | None, typer.Option(help="A manifest.json in which sources are looked up, too.")
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show a diff and write nothing; exit 1 if there is one."),
+        typer.Option(
+            "--dry-run",
+            help="Show a diff and write nothing. The exit code is 1 if something would change.",
+        ),
     ] = False,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove what was generated and has no policy any more.")
+        bool,
+        typer.Option(
+            "--prune", help="Remove generated files whose policy does not exist any more."
+        ),
     ] = False,
 ) -> None:
-    """Write the dbt models of all *.privacy.yml, with their properties, tests and the package.
+    """Write the dbt model of each *.privacy.yml, with its properties and tests, and the package.
 
-    Every text is certified before the first file is written, and a second run changes nothing. All
-    properties of a release are in one file, which is written anew. None of your files is changed.
+    All models are certified before the first file is written. A second run changes nothing. All
+    properties of a release are in one file, which each run writes completely. Files that you wrote
+    are never changed.
 
     Example: policy-engine dbt sync --dry-run
     """
@@ -186,21 +195,22 @@ def _release(each: ReleaseModel, shown: Callable[[Path], str]) -> SyncedRelease:
 
 
 def adopt(
-    model: Annotated[str, typer.Argument(help="The model, as dbt calls it.")],
+    model: Annotated[str, typer.Argument(help="The name of the model in dbt.")],
     project_dir: ProjectOption = None,
     manifest: Annotated[
-        Path | None, typer.Option(help="A manifest.json; default: that of the last run of dbt.")
+        Path | None, typer.Option(help="A manifest.json. Default: that of the last run of dbt.")
     ] = None,
     account: Annotated[
-        str | None, typer.Option(help="The account that pays; default: the only one there is.")
+        str | None, typer.Option(help="The account that pays. Needed if the project has several.")
     ] = None,
 ) -> None:
-    """Write the policy of a model that was written by hand, if all of it is understood.
+    """Write a policy for a model that somebody wrote by hand, if the program understands the model.
 
-    The compiled text is read as 'certify-sql' reads it, and the output says what was understood.
-    The policy is written beside the model only if it gives the same release again; of a text that
-    samples nobody, the same groups with noise. If a part of the text is left out, nothing is
-    written and the exit code is 1. The output names what a policy must say and the text does not.
+    The program reads the compiled text as 'certify-sql' does. The output shows what it understood.
+    The policy is written beside the model only if it gives the same release. If the model takes no
+    sample, the policy gives the same groups with noise. If the program does not understand a part
+    of the text, nothing is written and the exit code is 1. The output also names the facts that a
+    policy needs and the text does not contain.
 
     Example: policy-engine dbt adopt towns
     """

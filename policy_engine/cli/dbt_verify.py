@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def verify(
     release: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RELEASE]...", help="Releases, as in towns_v1; default: all."),
+        typer.Argument(
+            metavar="[RELEASE]...", help="The releases to check, such as towns_v1. Default: all."
+        ),
     ] = None,
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
@@ -30,10 +32,11 @@ def verify(
     key: KeyOption = None,
     keyring: KeyringOption = None,
 ) -> None:
-    """Check the tables that dbt has built against their certificates, as 'verify' does a file.
+    """Check the tables that dbt has built against their certificates.
 
-    Rows are read through the target's profile; the ledger is not asked. Exits with 1 if a table is
-    not as certified or has no certificate, and with 4 if no release stands.
+    This is the check that 'verify' does for a file. The rows are read through the target's profile.
+    The ledger is not read. The exit code is 1 if a table differs from its certificate or has none.
+    It is 4 if there is no release.
 
     Example: policy-engine dbt verify --target prod
     """

@@ -23,27 +23,26 @@ _OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 def desk(
     host: Annotated[
-        str, Option(help="The address to listen on; default: this machine alone.")
+        str, Option(help="The address to listen on. By default only this machine can reach it.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, Option(min=0, max=65535, help="The port; 0 takes one that is free.")
-    ] = PORT,
+    port: Annotated[int, Option(min=0, max=65535, help="The port. 0 chooses a free one.")] = PORT,
     open_to_network: Annotated[
         bool,
         Option(
             "--open-to-network",
-            help="Listen elsewhere than on this machine alone: no password, no encryption.",
+            help="Let other machines reach it, without a password and without encryption.",
         ),
     ] = False,
     names: Annotated[
         list[str] | None,
-        Option("--name", help="Another name by which browsers may ask for this machine."),
+        Option("--name", help="Another name of this machine that browsers may use in the address."),
     ] = None,
 ) -> None:
-    """Show accounts, releases, approvals and keys of the project here, for a browser.
+    """Show the accounts, releases, approvals and keys of this project as pages in a browser.
 
-    Nothing is written, whatever a browser asks. It prints an address, which is another one each
-    time. Only someone on this machine who has the address can open the pages. Ctrl-C ends it.
+    The pages only show: nothing is written. The command prints an address, which is new each time.
+    Without --open-to-network, only someone on this machine who has the address can open the pages.
+    Ctrl-C ends the command.
 
     Example: policy-engine desk --port 8770
     """

@@ -42,21 +42,24 @@ class HierarchySaid:
 def hierarchy(
     subject: Annotated[
         Path,
-        Argument(help="A policy, a hierarchy's CSV file, or the word countries.", readable=False),
+        Argument(
+            help="A policy, the CSV file of a hierarchy, or the word countries.", readable=False
+        ),
     ],
     output: Annotated[
-        Path | None, Option("--output", "-o", help="Of countries: the file to write.")
+        Path | None, Option("--output", "-o", help="For countries: the file to write.")
     ] = None,
 ) -> None:
-    """Propose levels for a policy's columns; check and draw a hierarchy; write one of countries.
+    """Propose levels for the columns of a policy, check a hierarchy, or write one of countries.
 
-    For a policy it shows each released column with its levels, the finest first, as a search has
-    them. It adds levels that the column's name and type suggest: ages by five and ten years, money
-    by thousands, dates by months, quarters and years, codes by their first characters. No row is
-    read.
+    For a policy, the output lists the levels of each released column, the finest level first.
+    'policy-engine search' chooses among these levels. The output also proposes levels that fit the
+    name and the type of a column: ages by five and ten years, money by thousands, dates by months,
+    quarters and years, codes by their first characters. No row is read.
 
-    A hierarchy's file is checked: a label must be in one label of the level above it. Its tree is
-    drawn. The word countries writes one of ISO 3166-1 codes, in the regions of the UN.
+    For a CSV file with a hierarchy, the command checks that each label is in exactly one label of
+    the level above, and draws the tree. For the word countries, it writes a hierarchy: ISO 3166-1
+    codes in the regions of the United Nations.
 
     Example: policy-engine hierarchy policies/adult_hierarchies/policy.yaml
     """

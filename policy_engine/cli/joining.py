@@ -15,20 +15,20 @@ from policy_engine.cli.reading import own_project
 def join(
     sealing: Annotated[
         Path | None,
-        Option(help="A copy of sealing.pem of a machine that releases.", readable=False),
+        Option(help="A copy of sealing.pem from a machine that already releases.", readable=False),
     ] = None,
     keyring: Annotated[
         Path | None,
         Option(help="A copy of the project's keyring, keys.json.", readable=False),
     ] = None,
 ) -> None:
-    """Join this machine or clone to those that release for the project: all that it takes.
+    """Prepare this machine or clone to release for a project that releases on other machines.
 
-    It makes a signing key for this machine and prints its public half, which the keeper of the
-    keyring enters. It takes the sealing key and the keyring that you give it, and looks for the
-    ledger. While something is lacking, it says what, and exits with 1. Run it again after each
-    step: nothing that is there is overwritten. No key of another machine is copied, replaced or
-    retired.
+    The command makes a signing key for this machine and prints the public key. The person who keeps
+    the keyring enters this public key. The command also copies the sealing key and the keyring that
+    you name to their places, and looks for the ledger. If something is missing, the output says
+    what, and the exit code is 1. Run the command again after each step: it never overwrites a file.
+    No signing key of another machine is copied, replaced or retired.
 
     Example: policy-engine join --sealing /media/stick/sealing.pem
     """

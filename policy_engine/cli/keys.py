@@ -32,14 +32,14 @@ from policy_engine.values import frozen
 keys = Commands()
 
 ExpiresOption = Annotated[
-    str | None, Option(help="The last day, in UTC, on which it signs: 2027-12-31.")
+    str | None, Option(help="The last day on which the key signs, in UTC, such as 2027-12-31.")
 ]
-NoteOption = Annotated[str, Option(help="A line about the key, for people.")]
+NoteOption = Annotated[str, Option(help="A line about the key, for people to read.")]
 
 
 @keys.callback()
 def root() -> None:
-    """The signing key, and the keyring: the public keys that count, with their dates.
+    """The signing key, and the keyring: the public keys that are trusted, with their dates.
 
     The keyring is that of the project file found upwards from the working directory: keys.json
     beside the signing key. It holds no secret; hand it out to whoever verifies.
@@ -52,15 +52,15 @@ def root() -> None:
 def generate(
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="Where the private key goes; default: the project's."),
+        Option("--output", "-o", help="The file of the private key. Default: that of the project."),
     ] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
 ) -> None:
-    """Make an Ed25519 key and enter it into the keyring.
+    """Make an Ed25519 key pair and enter the public key into the keyring.
 
-    The private key is a PEM file that only you can read; its public key stands beside it, as .pub.
-    No file is overwritten. A project's first release makes a key if there is none.
+    The private key is a PEM file that only you can read. The public key is beside it, in a file
+    that ends in .pub. No file is overwritten. If a project has no key, its first release makes one.
 
     Example: policy-engine keys generate --output ci.pem --expires 2027-12-31 --note CI
     """
@@ -73,14 +73,15 @@ def generate(
 
 @keys.command("add", short_help="Enter a public key that was made elsewhere.")
 def add(
-    public_key: Annotated[Path, Argument(help="A public key: a PEM file.", readable=False)],
+    public_key: Annotated[Path, Argument(help="The PEM file of a public key.", readable=False)],
     since: Annotated[
-        str | None, Option(help="Since when it is known, a day in UTC; default: now.")
+        str | None, Option(help="The day on which the key begins to count, in UTC. Default: now.")
     ] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
 ) -> None:
-    """Enter a public key into the keyring: that of a command, of CI, or of someone you trust.
+    """Enter a public key into the keyring. It can belong to a signing command, to CI, or to someone
+    you trust.
 
     Example: policy-engine keys add kms.pub --note "the KMS key"
     """
@@ -92,9 +93,9 @@ def add(
     _show_one(ring, key_id(key), now)
 
 
-@keys.command("list", short_help="The keys of the keyring, and which one signs.")
+@keys.command("list", short_help="List the keys of the keyring.")
 def list_() -> None:
-    """List the keys of the keyring with their dates, and which one signs for the project.
+    """List the keys of the keyring with their dates, and the key that signs for the project.
 
     Example: policy-engine keys list
     """
@@ -119,14 +120,14 @@ def list_() -> None:
     emit(document, lines)
 
 
-@keys.command("rotate", short_help="A new signing key; the old one is retired now.")
+@keys.command("rotate", short_help="Replace the signing key by a new one.")
 def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
-    """Put a new key in the place of the project's; the old one is retired now.
+    """Replace the project's signing key by a new key. The old key is retired now.
 
-    The private key must be here. On a second machine use 'policy-engine join', which rotates
-    nothing. Everything that the old key signed before verifies as before. Its private key is kept
-    beside the new one, as NAME.ID.pem with the first 8 digits of its id. Hand out the keyring
-    again.
+    This machine must have the old private key. On a second machine use 'policy-engine join'
+    instead: it replaces no key. Everything that the old key has signed stays valid. The old private
+    key is kept beside the new one as NAME.ID.pem. ID is the first 8 digits of its key id. Give the
+    new keyring to everyone who has the old one.
 
     Example: policy-engine keys rotate --expires 2027-12-31
     """
@@ -142,28 +143,28 @@ def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
 
 @keys.command("sign", short_help="Sign the keyring, as one of its owners.")
 def sign(
-    key: Annotated[Path, Option(help="An owner's private key: a PEM file.", readable=False)],
+    key: Annotated[Path, Option(help="The PEM file of an owner's private key.", readable=False)],
     expires: Annotated[
-        str | None, Option(help="The last day, in UTC, on which the keyring holds.")
+        str | None, Option(help="The last day on which the signed keyring is valid, in UTC.")
     ] = None,
     owner: Annotated[
         list[Path] | None,
-        Option(help="The public key of an owner from now on, one --owner each."),
+        Option(help="The public key of an owner from now on. Repeat the option for each owner."),
     ] = None,
     threshold: Annotated[
-        int | None, Option(help="How many owners must sign; default: as it was, or 1.")
+        int | None, Option(help="The number of owners who must sign. Default: as before, or 1.")
     ] = None,
 ) -> None:
-    """Sign the keyring of the project as it is now, with a key that signs nothing else.
+    """Sign the project's keyring in its present state, with a key that signs nothing else.
 
-    After the first signature it is a signed keyring. --expires says until when it is valid. --owner
-    and --threshold say who must sign each change of it; without --owner it is the signer. Each
-    change makes the signatures void and raises the serial. A new key does not count until the
-    keyring is signed again; a withdrawn key stops counting at once. If the owners change, the
-    former ones must sign too.
+    From the first signature on, the keyring is a signed keyring. --expires is the last day on which
+    it is valid. --owner and --threshold say who must sign each change. Without --owner, the owner
+    is the person who signs now. Each change of the keyring makes its signatures void and increases
+    its serial number. A new key does not count until the keyring is signed again. A revoked key
+    stops counting at once. If the owners change, the former owners must sign, too.
 
-    The output says what differs from the last keyring that was seen here: look before you hand it
-    out.
+    The output shows all differences from the last keyring that was seen on this machine. Look at
+    them before you give the keyring to others.
 
     Example: policy-engine keys sign --key /media/stick/owner.pem --expires 2027-12-31
     """
@@ -194,18 +195,22 @@ def sign(
     confirm(document, lines)
 
 
-@keys.command("update", short_help="Put a newer signed keyring in the place of yours.")
+@keys.command("update", short_help="Replace a keyring that you keep by a newer one.")
 def update(
     keyring: Annotated[Path, Argument(help="The keyring that you keep.", readable=False)],
     newer: Annotated[
-        list[Path], Argument(help="The newer one; or several, in order.", readable=False)
+        list[Path],
+        Argument(
+            help="The newer keyring. If you have several, name them from old to new.",
+            readable=False,
+        ),
     ],
 ) -> None:
-    """Put a newer keyring of somebody else in the place of the one that you keep.
+    """Replace a keyring of another project, which you keep, by a newer one.
 
-    It must be signed by as many owners as it asks for, and by as many as yours asks for. Its serial
-    must not be lower. Then it does not matter where it came from. Get the first one over a channel
-    that you trust.
+    The newer keyring needs as many signatures of owners as it asks for itself, and as many as your
+    keyring asks for. Its serial number must not be lower. Under these conditions you can take it
+    from any place. Get the first keyring over a channel that you trust.
 
     Example: policy-engine keys update census.keys.json download/keys.json
     """
@@ -227,11 +232,12 @@ def update(
     confirm({"keyring": ring.where, **_owned(ring)}, [_seal_line(ring)])
 
 
-@keys.command("retire", short_help="A key that was replaced elsewhere signs no more.")
+@keys.command("retire", short_help="Retire a key: what it signed before counts.")
 def retire(key: KeyArgument) -> None:
-    """Retire a key now: what it signed before counts, what it signs later does not.
+    """Retire a key now. What it signed before still counts. What it signs later does not count.
 
-    Use it for a key of a command or of CI. For the project's own key use rotate.
+    Use this command for the key of a signing command or of CI. For the project's own key use 'keys
+    rotate'.
 
     Example: policy-engine keys retire 3fa2b1c4
     """
@@ -239,17 +245,17 @@ def retire(key: KeyArgument) -> None:
     _show_one(change(own_project().keyring, lambda ring: ring.retiring(key, now)), key, now)
 
 
-@keys.command("revoke", short_help="Withdraw a key: nothing that it signed counts.")
+@keys.command("revoke", short_help="Revoke a key: nothing that it signed counts.")
 def revoke(
     key: KeyArgument,
-    why: Annotated[str, Option(help="The reason, which verify shows to others.")],
+    why: Annotated[str, Option(help="The reason. 'verify' shows it to others.")],
 ) -> None:
-    """Withdraw a key for good: nothing counts any more that it signed, whenever that was.
+    """Revoke a key for ever. Nothing that it has ever signed counts any more.
 
-    Do it if a stranger may have the key, because they can state any time. The keyring notes where
-    the project's ledger ends now: records that the key writes later do not count, whatever time
-    they state. Hand out the keyring again. A reader who trusts the public key alone, by --key, does
-    not hear of it.
+    Do this if a stranger may have the key, because a stranger can write any date into what he
+    signs. The keyring notes where the project's ledger ends now. Later records of this key do not
+    count, whatever their date. Give the new keyring to everyone who has the old one. People who
+    trust the public key itself, with --key, do not learn that it is revoked.
 
     Example: policy-engine keys revoke 3fa2b1c4 --why "the laptop was stolen"
     """

@@ -28,10 +28,11 @@ class EnginesSaid:
 
 
 def engines() -> None:
-    """List the engines: which a release runs on, which SQL is written for, and whose they are.
+    """List the engines: those that releases run on, and those for which only SQL is written.
 
-    Engines of other packages are found by the entry points of what is installed here. If you
-    install one, you trust its forms: a certificate says so, and names the package.
+    The list also names the package of each engine. The program finds engines of other packages if
+    they are installed here. If you install such a package, you trust the SQL forms of its engine. A
+    certificate names the package.
 
     Example: policy-engine engines
     """

@@ -33,49 +33,71 @@ def assess(
     subject: Annotated[
         Path,
         Argument(
-            help="A release's Parquet file, a policy whose release it is, or raw data.",
+            help="The Parquet file of a release, a policy (then its release is measured), or raw"
+            " data.",
             readable=False,
         ),
     ],
     sensitive: Annotated[
         list[str] | None,
-        Option(help="A column that is to be learnt of a person; may be repeated."),
+        Option(
+            help="A column that an attacker wants to learn about a person. Repeat the option for"
+            " more."
+        ),
     ] = None,
     quasi: QuasiOption = None,
-    count: Annotated[str | None, Option(help="Of raw data: the column that counts people.")] = None,
+    count: Annotated[
+        str | None, Option(help="For raw data: the column with the number of people of each row.")
+    ] = None,
     key: Annotated[
         str | None,
-        Option(help="Of raw data: the column that tells people apart; default: a row each."),
+        Option(
+            help="For raw data: the column that identifies a person. Default: each row is a person."
+        ),
     ] = None,
     order: Annotated[
         list[str] | None,
-        Option(help="COLUMN=FILE: its values, the least first, one a line."),
+        Option(
+            help="COLUMN=FILE: the order of the column's values. The file has one a line, the "
+            "smallest first."
+        ),
     ] = None,
     hierarchy: Annotated[
-        list[str] | None, Option(help="COLUMN=FILE: its hierarchy, as a policy has it.")
+        list[str] | None,
+        Option(help="COLUMN=FILE: the column's hierarchy, a CSV file as for a policy."),
     ] = None,
     population: Annotated[
         Path | None,
-        Option(help="A file of everybody who could be meant, for the journalist's risk."),
+        Option(
+            help="A file with everybody who could be in the data. The journalist's risk needs it."
+        ),
     ] = None,
     sampled: Annotated[
-        float | None, Option(help="The rate at which the people were drawn from others.")
+        float | None, Option(help="The rate at which these people were sampled from a population.")
     ] = None,
     marginals: Annotated[
         list[str] | None,
-        Option(help="Columns whose counts are taken to be shown with others; repeat it."),
+        Option(
+            help="Columns of one published table of counts. Repeat the option for each table; "
+            "all are measured together."
+        ),
     ] = None,
     published: PublishedOption = False,
     suppressed: SuppressedOption = None,
     workload: Annotated[
-        bool, Option("--workload", help="What a tree learns of --sensitive from the release.")
+        bool,
+        Option(
+            "--workload",
+            help="Measure how well a decision tree learns --sensitive from the release.",
+        ),
     ] = False,
     raw: Annotated[
-        bool, Option("--raw", help="With --workload, of a policy: compare with its source.")
+        bool, Option("--raw", help="With --workload and a policy: compare with its source.")
     ] = False,
     edition: EditionOption = None,
     all_editions: Annotated[
-        bool, Option("--all-editions", help="Of a policy: each edition that stands, by itself.")
+        bool,
+        Option("--all-editions", help="For a policy: measure each of its editions separately."),
     ] = False,
 ) -> None:
     """Measure the syntactic models, risks and utility of a release, or of raw data.

@@ -11,38 +11,53 @@ PolicyArgument = Annotated[Path, Argument(help="A policy file.", readable=False)
 CertificateArgument = Annotated[
     Path, Argument(help="A certificate: a DSSE envelope.", readable=False)
 ]
-ReleaseOption = Annotated[Path | None, Option(help="The release it speaks of.")]
-PolicyOption = Annotated[Path | None, Option(help="Compare with this policy as well.")]
+ReleaseOption = Annotated[Path | None, Option(help="The release that the certificate describes.")]
+PolicyOption = Annotated[Path | None, Option(help="Compare with this policy, too.")]
 KeyOption = Annotated[
-    list[Path] | None, Option("--key", help="A public key to trust; default: the project's.")
+    list[Path] | None, Option("--key", help="A public key to trust. Default: that of the project.")
 ]
 KeyringOption = Annotated[
-    Path | None, Option(help="Trust the keys of this keyring, within their dates.")
+    Path | None, Option(help="Trust the keys of this keyring, each within its dates.")
 ]
 SignerOption = Annotated[
     Path | None,
-    Option("--key", help="A private key, a PEM file; default: what signs for the project."),
+    Option(
+        "--key", help="The PEM file of a private key. Default: the key that signs for the project."
+    ),
 ]
 KeyArgument = Annotated[
-    str, Argument(metavar="KEYID", help="A key id, or its first 8 or more digits.")
+    str, Argument(metavar="KEYID", help="The id of a key, or at least its first 8 digits.")
 ]
-ByOption = Annotated[str, Option(help="Who decided.")]
-WhyOption = Annotated[str, Option(help="Why.")]
+ByOption = Annotated[str, Option(help="The person who decided.")]
+WhyOption = Annotated[str, Option(help="The reason.")]
 NewEpsilonOption = Annotated[str, Option("--epsilon", help="The new limit of ε.")]
 NewDeltaOption = Annotated[str, Option("--delta", help="The new limit of δ.")]
-NeighboursOption = Annotated[str, Option(help="add_remove (a person more or less) or replace_one.")]
-ReleasesOption = Annotated[int, Option(help="So many releases, each from a fresh sample.")]
-ReplacePlotOption = Annotated[bool, Option("--replace", help="Replace a plot that stands there.")]
+NeighboursOption = Annotated[
+    str, Option(help="add_remove (a person more or less) or replace_one (a person is replaced).")
+]
+ReleasesOption = Annotated[int, Option(help="The number of releases, each from a new sample.")]
+ReplacePlotOption = Annotated[
+    bool, Option("--replace", help="Replace the plot if the file exists.")
+]
 QuasiOption = Annotated[
-    str | None, Option(help="The columns that are known of a person; default: all others.")
+    str | None,
+    Option(help="The columns that an attacker knows about a person. Default: all others."),
 ]
 SuppressedOption = Annotated[
     str | None,
-    Option(help="What stands in every known column of a row that is not shown, as '*': no class."),
+    Option(
+        help="The text in every known column of a suppressed row, such as '*'. Such rows are"
+        " not a class."
+    ),
 ]
 PublishedOption = Annotated[
-    bool, Option("--published", help="It is no release of ours, and public by your word.")
+    bool,
+    Option(
+        "--published",
+        help="The table is not a release of this program. You state that it is public.",
+    ),
 ]
 EditionOption = Annotated[
-    str | None, Option("--edition", metavar="NAME", help="The edition that is meant, as 2026-11.")
+    str | None,
+    Option("--edition", metavar="NAME", help="The name of the edition, such as 2026-11."),
 ]

@@ -53,21 +53,28 @@ def plan(
     policy: PolicyArgument,
     releases: Annotated[
         int | None,
-        Option(min=1, help="Compare mechanisms over so many, and say what to write for them."),
+        Option(
+            min=1,
+            help="Compare mechanisms for this many releases, and show what to write into the "
+            "policy for them.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
         Option("--output", "-o", help="Draw the comparison: FILE.svg, .png or .pdf."),
     ] = None,
     replace: ReplacePlotOption = False,
-    sql: Annotated[bool, Option("--sql", help="Print the SQL as well, last.")] = False,
+    sql: Annotated[bool, Option("--sql", help="Print the SQL, too, at the end.")] = False,
 ) -> None:
-    """A dry run: the certificate to be, what will be seen, the price. Releases nothing.
+    """Show what a release would publish and cost. Nothing is released or charged.
 
-    The policy alone determines what will be seen: how many groups its recodes can make, how large a
-    group must be to be shown, and how wrong a count will be. The output has the same for every
-    other mechanism at the policy's (ε, δ), and what to write so that a year's releases like it fit.
-    Exits with 1 if the account cannot pay.
+    This is a dry run. The output shows the number of groups that the recodes can make, the size
+    that a group needs to be shown, and the error of a count. All of these follow from the policy
+    alone.
+
+    The output compares the policy's mechanism with every other mechanism at the same (ε, δ). It
+    also shows what to write into the policy so that the releases of a year fit into the account.
+    The exit code is 1 if the account cannot pay.
 
     Example: policy-engine plan policies/adult/policy.yaml
     """

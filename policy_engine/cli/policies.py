@@ -32,19 +32,26 @@ Report = StrEnum("Report", "text json sarif github")
 
 def init(
     source: Annotated[
-        str | None, Argument(help="A Parquet or CSV file, a folder of files, or a table.")
+        str | None,
+        Argument(help="The source: a Parquet or CSV file, a folder of such files, or a table."),
     ] = None,
     output: Annotated[Path, Option("--output", "-o", help="The policy file to write.")] = Path(
         "policy.yaml"
     ),
     search: Annotated[
-        bool, Option("--search", help="Suggest levels of columns, for a search to choose among.")
+        bool,
+        Option(
+            "--search",
+            help="Suggest levels for each column. A search then chooses among the levels.",
+        ),
     ] = False,
 ) -> None:
-    """Write a starter policy from the source's schema, never its values, and a project file.
+    """Write a starter policy from the schema of a source, and a project file.
 
-    Every column is suggested in a comment: uncomment those that you want to release. With --search
-    a column is suggested with levels, and 'policy-engine search' chooses one of them.
+    Only the names and types of the columns are used, never the values. Each column stands in a
+    comment with a suggestion. Remove the comment sign of each column that you want to release. With
+    --search the suggestion is a list of levels. 'policy-engine search' then chooses one level of
+    each column.
 
     Example: policy-engine init data/people.parquet --output policies/people.yaml
     """
@@ -67,15 +74,16 @@ def _levels(column: Field) -> str:
 
 def validate(
     policies: Annotated[list[Path], Argument(help="Policy files.", readable=False)],
-    format: Annotated[Report, Option(help="How to report.")] = Report.text,  # noqa: A002
+    format: Annotated[Report, Option(help="The format of the report.")] = Report.text,  # noqa: A002
 ) -> None:
-    """Check policy files: their schema, their meaning, their source's columns. Every problem.
+    """Check policy files: their schema, their meaning, and the columns of their source.
 
-    The columns of a source are looked at even if the schema is broken. A warning names something
-    that is allowed and seldom meant; it changes no exit code.
+    The output lists every problem. The columns are checked even if the schema has a problem. A
+    warning names something that is allowed but seldom intended. Warnings do not change the exit
+    code.
 
-    If the source is not there, the rest is checked and a note says so. Exits with 3 if a policy
-    file itself cannot be read, whatever is wrong with the others; else with 1 if one has a problem.
+    If the source does not exist, everything else is checked, and a note says so. The exit code is 3
+    if a policy file cannot be read. Otherwise it is 1 if a policy has a problem.
 
     Example: policy-engine validate policies/*/policy.yaml --format github
     """
@@ -99,14 +107,17 @@ def compile_(
     policy: PolicyArgument,
     dialect: Annotated[
         str | None,
-        Option(help="The SQL dialect to write; default: that of the project's warehouse."),
+        Option(help="The SQL dialect to write. Default: that of the project's warehouse."),
     ] = None,
     method: Annotated[
-        str | None, Option(help="Show another sampling method: keyed or native.")
+        str | None, Option(help="Write the SQL of another sampling method: keyed or native.")
     ] = None,
     schema: Annotated[
         Path | None,
-        Option(help="DDL or JSON of the source: no warehouse is asked for its columns."),
+        Option(
+            help="A file with the source's columns, as DDL or JSON. Then no warehouse is asked "
+            "for them."
+        ),
     ] = None,
 ) -> None:
     """Print the SQL of a policy, as it would run.
@@ -137,13 +148,14 @@ def compile_(
 
 def schema(
     project: Annotated[
-        bool, Option("--project", help="That of the project file, policy-engine.yaml.")
+        bool, Option("--project", help="Print the schema of the project file, policy-engine.yaml.")
     ] = False,
-    format: Annotated[Format, Option(help="How to print the result.")] = Format.json,  # noqa: A002
+    format: Annotated[Format, Option(help="The format of the result.")] = Format.json,  # noqa: A002
 ) -> None:
-    """Print the JSON Schema of a policy file; the text of a schema is JSON too.
+    """Print the JSON Schema of a policy file.
 
-    'init' writes both schemas into .policy-engine/ for editors to read.
+    'init' writes this schema, and that of the project file, into .policy-engine/. Editors read them
+    there.
 
     Example: policy-engine schema > policy.schema.json
     """

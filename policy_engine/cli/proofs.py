@@ -29,20 +29,22 @@ from policy_engine.values import frozen
 
 def certify_sql(
     file: Annotated[
-        Path, Argument(help="A file with one SQL statement; - reads stdin.", readable=False)
+        Path, Argument(help="A file with one SQL statement, or - for stdin.", readable=False)
     ],
     dialect: Annotated[str, Option(help="The SQL dialect of the file.")] = "duckdb",
     schema: Annotated[
-        Path | None, Option(help="CREATE TABLE statements, or JSON {table: {column: type}}.")
+        Path | None,
+        Option(help="A file with CREATE TABLE statements, or with JSON {table: {column: type}}."),
     ] = None,
     policy: PolicyOption = None,
 ) -> None:
-    """Check SQL that someone else wrote: is it certified, and what to run instead.
+    """Check SQL that someone else wrote: whether it is certified, and if not, what to run instead.
 
-    A text is certified if it is what 'policy-engine compile' prints; blanks and comments may
-    differ. If it is not, the output has the text to run instead, what was understood of each
-    column, and what was not; or the reasons why there is no such text. With --policy the text must
-    also be the release that the policy asks for, with its guarantee.
+    SQL is certified if it equals the SQL that 'policy-engine compile' writes for some policy. Only
+    blanks and comments may differ. For SQL that is not certified, the output shows certified SQL to
+    run instead, what the program understood of each column, and what it did not understand. If no
+    certified SQL exists, the output lists the reasons. With --policy the SQL must also be the
+    release of this policy, with its guarantee.
 
     Example: policy-engine certify-sql release.sql --dialect duckdb
     """

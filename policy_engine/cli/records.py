@@ -56,12 +56,12 @@ from policy_engine.releasing.publish import write_certificate
 from policy_engine.releasing.reviewing import brought_at, change_file
 
 ledger = Commands()
-ledger.command("publish", short_help="Publish the head to an outside witness.")(publish)
+ledger.command("publish", short_help="Publish the head of the ledger in another place.")(publish)
 
 
 @ledger.callback()
 def root() -> None:
-    """The accounts, what was charged to them, and the chain that keeps it.
+    """The accounts, and the chain of records of everything that was charged.
 
     The ledger is that of the project file found upwards from the working directory.
 
@@ -69,18 +69,22 @@ def root() -> None:
     """
 
 
-@ledger.command("begin", short_help="Begin the project's ledger, explicitly.")
+@ledger.command("begin", short_help="Begin a ledger before the first release.")
 def begin(
     anew: Annotated[
-        bool, Option("--anew", help="Though there was another one, which is lost for good.")
+        bool,
+        Option(
+            "--anew", help="Begin a new ledger, although an older one existed and is lost for ever."
+        ),
     ] = False,
 ) -> None:
-    """Begin a ledger, and write into the project file which one it is. Commit that file.
+    """Begin a ledger, and write its identity into the project file. Commit that file.
 
-    A first release begins the ledger by itself if nothing older is there: no keyring, sealing key,
-    certificate, or trace of another ledger. If keys were made in advance, use this command. If
-    something is there that only a release leaves, add --anew. A new ledger has spent nothing: lower
-    the limits of the accounts by what was spent before.
+    You need this command only if keys were made in advance, or if an older ledger is lost.
+    Otherwise the first release of a project begins the ledger automatically. It does so if the
+    project has no keyring, sealing key, certificate or trace of another ledger. If the project has
+    something that only a release makes, add --anew. In a new ledger nothing has been spent. So
+    lower the limit of each account by what was spent before.
 
     Example: policy-engine ledger begin
     """
@@ -95,11 +99,11 @@ def begin(
     confirm(document, [f"{project.ledger_name}: begins with {found.begins}, {records}; {commit}"])
 
 
-ledger.command("show", short_help="Accounts, what is left of them, every entry.")(show)
-ledger.command("verify", short_help="Is the ledger whole, unchanged and signed?")(verify)
+ledger.command("show", short_help="Show accounts, what is left of them, and entries.")(show)
+ledger.command("verify", short_help="Check that the ledger is complete and unchanged.")(verify)
 
 
-@ledger.command("limit", short_help="Change the limit of an account: who, and why.")
+@ledger.command("limit", short_help="Change the limit of an account.")
 def limit(
     account: Annotated[str, Argument(help="The account.")],
     epsilon: NewEpsilonOption,
@@ -107,16 +111,21 @@ def limit(
     by: ByOption,
     why: WhyOption,
     new: Annotated[
-        bool, Option("--new", help="Open an account with a name like another one's.")
+        bool,
+        Option(
+            "--new",
+            help="Open this account, although its name is similar to that of another account.",
+        ),
     ] = False,
 ) -> None:
-    """Change the limit of an account, by an entry that says who decided and why.
+    """Change the limit of an account. The ledger records who decided and why.
 
-    Write the same limit into the project file. Its window, 'each', is as the file says; if the
-    windows change, all that was charged counts in today's window. Only this command raises a limit:
-    the project file lowers one, and opens an account with its first. A name that is nearly that of
-    an account is taken for a mistyped one. If the account has a review policy, get approvals first:
-    see 'review request'.
+    Write the same limit into the project file, too. Only this command can raise a limit. The
+    project file can lower it, and sets the first limit of an account. The window of the limit (the
+    key `each`) is that of the project file. If you change the window, all earlier charges count in
+    today's window. If a name is very similar to that of an account, the command refuses it as a
+    probable typing mistake: --new accepts it. If the account has a review policy, get approvals
+    first with 'review request'.
 
     Example: policy-engine ledger limit census --epsilon 2 --delta 1e-6 --by Ada --why "2026 wave"
     """
@@ -169,28 +178,34 @@ def _check_meant(account: str, opened: Ledger, project: Project) -> None:
         )
 
 
-@ledger.command("move", short_help="Give a source to another account: who, and why.")
+@ledger.command("move", short_help="Give a source to another account.")
 def move(
-    entry: Annotated[int, Argument(help="An entry that was charged for the source.")],
-    account: Annotated[str, Argument(help="The account that it belongs to from now on.")],
+    entry: Annotated[int, Argument(help="The number of an entry that was charged for the source.")],
+    account: Annotated[str, Argument(help="The account that the source belongs to from now on.")],
     by: ByOption,
     why: WhyOption,
     new: Annotated[
-        bool, Option("--new", help="The account is new, though its name is like another's.")
+        bool,
+        Option(
+            "--new",
+            help="The account is new, although its name is similar to that of another account.",
+        ),
     ] = False,
     public: Annotated[
         str,
         Option(
-            help="What the entry joined as public by this name, and is people's.", metavar="NAME"
+            help="The table that the entry joined as public under this name, although it has "
+            "rows of people.",
+            metavar="NAME",
         ),
     ] = "",
 ) -> None:
-    """Give the source of an entry to another account, by a record that says who decided and why.
+    """Give the source of an entry to another account. The ledger records who decided and why.
 
-    A source belongs to the account that paid for it first, and no other account is charged for it.
-    Past charges stay where they are. If both accounts protect the same people, lower the limit of
-    the new one by those charges. With --public the table that the entry joined under this name
-    belongs to the account from then on, and is public no more.
+    A source belongs to the account that paid for it first. No other account can be charged for it.
+    Past charges stay in the old account. If both accounts protect the same people, lower the limit
+    of the new account by those charges. With --public NAME, the table that the entry joined as
+    public under this name belongs to the account from now on, and is not public any more.
 
     Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
     """
@@ -208,23 +223,29 @@ def move(
     emit(document, [text])
 
 
-@ledger.command("rekey", short_help="Replace the sealing key: who, and why.")
+@ledger.command("rekey", short_help="Replace the sealing key.")
 def rekey(
     by: ByOption,
     why: WhyOption,
     old: Annotated[
-        Path | None, Argument(help="The sealing key until now, a PEM file.", readable=False)
+        Path | None, Argument(help="The PEM file of the old sealing key.", readable=False)
     ] = None,
     lost: Annotated[
-        bool, Option("--lost", help="It is lost for good: forget whose its sources were.")
+        bool,
+        Option(
+            "--lost",
+            help="The old key is lost for ever: forget to which accounts the sources belonged.",
+        ),
     ] = False,
 ) -> None:
-    """Let the project's sealing key take over from OLD, by a record; it is made if it is missing.
+    """Replace the sealing key OLD by the project's sealing key. The ledger records who decided and
+    why.
 
-    The ledger names each source by the sealing key, to tell to which account it belongs. The old
-    key is sealed to the new one, so the names stay, and past releases open as before. With --lost
-    instead of OLD each release is a new one, and no source belongs to an account: lower the limits
-    first.
+    If the project has no new sealing key, the command makes one. The ledger uses the sealing key to
+    name each source, so that it knows to which account a source belongs. The old key is encrypted
+    with the new key. So the names stay the same, and past releases can still be opened. With --lost
+    instead of OLD, the ledger no longer recognises any past release or the account of any source.
+    Every release then costs again. So lower the limits first.
 
     Example: policy-engine ledger rekey old.pem --by Ada --why "her laptop was stolen"
     """
@@ -237,34 +258,38 @@ def rekey(
     emit(document, [f"{project.sealing_key}: {key[:8]} seals now; {names}, by {by}: {why}"])
 
 
-@ledger.command("disown", short_help="Leave out a row that nobody of yours has written.")
+@ledger.command("disown", short_help="Leave out rows that no key of yours has signed.")
 def disown(
-    first: Annotated[int, Argument(help="Its number; rows behind it are left out too.")],
+    first: Annotated[
+        int, Argument(help="The number of the row. Rows behind it are left out, too.")
+    ],
     by: ByOption,
     why: WhyOption,
     owner: Annotated[
         list[Path] | None,
         Option(
-            help="The private key of an owner of the keyring, one --owner each.", readable=False
+            help="The private key of an owner of the keyring. Repeat the option for each owner.",
+            readable=False,
         ),
     ] = None,
     ask: Annotated[
-        bool, Option("--ask", help="Ask the people of the review policies first.")
+        bool, Option("--ask", help="First ask the people of the review policies.")
     ] = False,
     key: SignerOption = None,
 ) -> None:
-    """Leave out a last row of the ledger, which no key of yours has signed.
+    """Leave out the last rows of the ledger if no key of yours has signed them.
 
-    Anyone who may insert into a ledger in PostgreSQL can write a row without a key. Nobody trusts
-    it, and nothing can be charged behind it. The row stays, and a record says who left it out and
-    why. Take the right to insert from the person who wrote it. Three kinds are never left out: the
-    first record, a record that a key of the keyring has signed, and two records that fit together.
-    There a colleague's keys may be missing here: 'policy-engine join' says so.
+    Anyone who may insert rows into a ledger in PostgreSQL can write a row without a key. Nobody
+    trusts such a row, but nothing can be charged behind it. This command keeps the row, and records
+    who left it out and why. Also take the right to insert from the person who wrote the row. The
+    command never leaves out the first record, a record that a key of the keyring has signed, or two
+    records that fit together. If two records fit together, the keys of a colleague may be missing
+    here: 'policy-engine join' says so.
 
     If the keyring has owners, they decide: use --owner. If not, the people who approve a 'change'
-    of an account decide: --ask writes a request for each account, signed by --key, and the same
-    command without it finds what they approved. If there are neither, any key of the keyring
-    decides.
+    of an account decide. Then first use --ask with --key: it writes a signed request for each
+    account. After their approvals, run the same command without --ask. If there are no owners and
+    no review policies, any key of the keyring decides.
 
     Example: policy-engine ledger disown 12 --by Ada --why "written by hand, ticket 7"
     """
@@ -317,19 +342,21 @@ def _rows_file(account: str, first: int, project: Project) -> Path:
     return change_file(account, f"rows-{first}", project)
 
 
-@ledger.command("settle", short_help="Record how a fault of a record was settled.")
+@ledger.command("settle", short_help="Record who has examined a fault of a record.")
 def settle_fault(
-    number: Annotated[int, Argument(help="The record, or the entry, that 'verify' names.")],
+    number: Annotated[
+        int, Argument(help="The number of the record or entry that 'ledger verify' names.")
+    ],
     by: ByOption,
     why: WhyOption,
 ) -> None:
-    """Record who has looked into what is wrong of a record or of an entry, and why it stays.
+    """Record who has examined a fault of a record or entry, and why the record stays.
 
-    Some records are signed by a key of yours, but no release writes them: for example a charge
-    without the approvals that were required. Such a record counts for nothing. 'ledger verify' and
-    'show' tell of it, and exit with 1 until it is settled; they tell of it afterwards too. If
-    nobody knows who wrote it, somebody has stolen the key that signed it: revoke that key first,
-    with 'keys revoke'.
+    A record can be signed by a key of yours although no release writes such a record. An example is
+    a charge without the required approvals. Such a record counts for nothing. 'ledger verify' and
+    'ledger show' report it, and exit with 1 until it is settled. Afterwards they still report it.
+    If nobody knows who wrote the record, the key that signed it was stolen. Then first revoke that
+    key with 'keys revoke'.
 
     Example: policy-engine ledger settle 12 --by Ada --why "a test run by hand, ticket 9"
     """
@@ -341,25 +368,33 @@ def settle_fault(
     emit(document, [f"{each.text}; settled by {by}: {why}" for each in settled])
 
 
-@ledger.command("reconcile", short_help="Settle what a crash left open.")
+@ledger.command("reconcile", short_help="Settle charges that have no release.")
 def settle(
     from_certificates: Annotated[
         bool,
-        Option("--from-certificates", help="Book what certificates prove, and it has forgotten."),
+        Option(
+            "--from-certificates",
+            help="First charge the releases that certificates prove and the ledger does not know.",
+        ),
     ] = False,
     account: Annotated[
-        str | None, Option(help="With that: the account of a policy that the ledger does not know.")
+        str | None,
+        Option(
+            help="With --from-certificates: the account of a policy that the ledger does not know."
+        ),
     ] = None,
 ) -> None:
-    """Settle every charge without a release, by what exists.
+    """Settle every charge that has no release.
 
-    If the release stands with its certificate, the charge is committed. If it was never started,
-    the charge is given back, because nothing ran and nothing will. Otherwise it is kept as spent.
+    If the release exists with its certificate, the charge is committed. If the release was never
+    started, the charge is given back, because its query did not run and will not run. In all other
+    cases the charge stays spent.
 
-    With --from-certificates it first charges releases that the ledger does not know, as after an
-    older backup was put back. Each must have a certificate in the project's folder, signed by a key
-    of the project. 'release' refuses until then. Charges that no certificate proves stay forgotten:
-    restore the newer ledger if there is one.
+    Use --from-certificates after an older backup of the ledger was restored. The command then first
+    charges the releases that the ledger does not know. Each needs a certificate in the project's
+    folder that a key of the project has signed. 'release' refuses until this is done. A charge that
+    no certificate proves stays unknown. If you have a newer copy of the ledger, restore that
+    instead.
 
     Example: policy-engine ledger reconcile
     """
@@ -398,16 +433,17 @@ def settle(
     confirm(document, lines)
 
 
-@ledger.command("export", short_help="A public statement of the ledger, signed.")
+@ledger.command("export", short_help="Write a signed public statement of the ledger.")
 def export(
     output: Annotated[
-        Path | None, Option("--output", "-o", help="The file to write; default: print.")
+        Path | None,
+        Option("--output", "-o", help="The file to write. Without it the statement is printed."),
     ] = None,
 ) -> None:
-    """Write what the ledger may say to everybody: accounts, prices, dates, certificates.
+    """Write a public statement of the ledger: accounts, prices, dates and certificates.
 
-    The statement contains nothing of the raw data, and is signed as certificates are. The ledger
-    itself is confidential.
+    The statement contains nothing of the raw data. It is signed in the same way as a certificate.
+    The ledger itself is confidential.
 
     Example: policy-engine ledger export --output ledger.statement.json
     """

@@ -36,14 +36,14 @@ from policy_engine.values import frozen
 
 def release(
     policies: Annotated[
-        list[Path], Argument(help="Policy files, released in this order.", readable=False)
+        list[Path], Argument(help="Policy files. They are released in this order.", readable=False)
     ],
     edition: EditionOption = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace the release that stands there.")
+        bool, Option("--replace", help="Replace the release if the file or table exists.")
     ] = False,
     revise: Annotated[
-        bool, Option("--revise", help="Draw anew, at a new price, what was released.")
+        bool, Option("--revise", help="Draw an existing release again. It is charged again.")
     ] = False,
 ) -> None:
     """Release what is due: certify, charge the account, draw, publish with the certificate.
@@ -156,7 +156,7 @@ def restore(
     policy: Annotated[Path, Argument(help="A policy file.", readable=False)],
     edition: EditionOption = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace the release that stands there.")
+        bool, Option("--replace", help="Replace the release if the file or table exists.")
     ] = False,
 ) -> None:
     """Write a lost release or its certificate again, from a kept copy.

@@ -67,24 +67,37 @@ def report(
     certificate: options.CertificateArgument,
     release: options.ReleaseOption = None,
     policy: options.PolicyOption = None,
-    previous: Annotated[Path | None, Option(help="The certificate of the version before.")] = None,
+    previous: Annotated[
+        Path | None, Option(help="The certificate of the previous version.")
+    ] = None,
     audience: Annotated[
-        Audience, Option(help="public, or internal: with other releases and places.")
+        Audience,
+        Option(
+            help="Who reads the page: public, or internal. Internal pages also show other "
+            "releases and places of files."
+        ),
     ] = Audience.public,
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="The page: FILE.html, or FILE.json; or the export."),
+        Option(
+            "--output",
+            "-o",
+            help="The file to write: FILE.html or FILE.json, or that of an export.",
+        ),
     ] = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace a report that stands there.")
+        bool, Option("--replace", help="Replace the report if the file exists.")
     ] = False,
     key: options.KeyOption = None,
     keyring: options.KeyringOption = None,
     review_policy: Annotated[
-        Path | None, Option(help="Say whose approvals it asks for, and whether they are there.")
+        Path | None,
+        Option(
+            help="A review policy. The page shows whose approvals it requires, and which exist."
+        ),
     ] = None,
     format: Annotated[  # noqa: A002 - the option's name
-        ReportFormat, Option(callback=answer_as, help="How to print it, or as what to export it.")
+        ReportFormat, Option(callback=answer_as, help="The format to print, or to export.")
     ] = ReportFormat.text,
 ) -> None:
     """Write a certificate as one page that people can read, print and judge.
@@ -225,7 +238,7 @@ def diff(
     old: Annotated[Path, Argument(help="A policy, or a certificate.", readable=False)],
     new: Annotated[Path, Argument(help="Another of the same kind.", readable=False)],
     format: Annotated[  # noqa: A002 - the option's name
-        Differences, Option(help="How to print the result.")
+        Differences, Option(help="The format of the result.")
     ] = Differences.text,
 ) -> None:
     """Show what changed between two policies or two certificates, with a verdict for each field.

@@ -60,14 +60,19 @@ RequestArgument = Annotated[
 ]
 RoleOption = Annotated[str, Option(help="Your role in the review policy.")]
 AnywayOption = Annotated[
-    bool, Option("--anyway", help="Write it though the ledger here would not count it.")
+    bool, Option("--anyway", help="Write the answer even if the ledger here would not count it.")
 ]
-NoteOption = Annotated[str, Option(help="A line that others read.")]
-YesOption = Annotated[bool, Option("--yes", help="Do not ask: it was looked at before.")]
-SqlOption = Annotated[bool, Option("--sql", help="Show the query that would run too.")]
-SearchOption = Annotated[bool, Option("--search", help="Of a search of the policy instead.")]
+NoteOption = Annotated[str, Option(help="A line for others to read.")]
+YesOption = Annotated[
+    bool, Option("--yes", help="Ask nothing: you have looked at the request before.")
+]
+SqlOption = Annotated[bool, Option("--sql", help="Show the query, too.")]
+SearchOption = Annotated[
+    bool, Option("--search", help="Ask for approvals of a search instead of a release.")
+]
 SuggestOption = Annotated[
-    str | None, Option(metavar="ε", help="Of a suggestion for the policy at this ε instead.")
+    str | None,
+    Option(metavar="ε", help="Ask for approvals of a suggestion at this ε instead of a release."),
 ]
 ONE_CHOICE = "--search or --suggest is of a POLICY, one of them alone"
 _LEAST_DIGITS = 8
@@ -75,7 +80,7 @@ _LEAST_DIGITS = 8
 
 @review.callback()
 def root() -> None:
-    """Approvals that an account requires: of a claim before it is charged, or of what came out.
+    """Approvals that an account requires: of a claim before the charge, or of the drawn result.
 
     The ledger has the review policy of an account from 'review require' on, and charges nothing
     that its people have not approved.
@@ -86,25 +91,30 @@ def root() -> None:
 
 @review.command("require", short_help="Set who must approve the releases of an account.")
 def require(
-    file: Annotated[Path, Argument(help="The review policy, a YAML file.", readable=False)],
+    file: Annotated[Path, Argument(help="The YAML file of the review policy.", readable=False)],
     by: options.ByOption,
     why: options.WhyOption,
     policies: Annotated[
         list[Path] | None,
-        Option("--policy", help="A policy whose source is the account's from now on."),
+        Option("--policy", help="A policy whose source belongs to the account from now on."),
     ] = None,
     alone: Annotated[
-        bool, Option("--alone", help="Though one lost key would end the account.")
+        bool,
+        Option(
+            "--alone",
+            help="Accept that the loss of one key makes changes of the account impossible.",
+        ),
     ] = False,
 ) -> None:
-    """Record a review policy in the ledger: from then on its account is released by it alone.
+    """Record a review policy in the ledger. From now on, its account needs these approvals.
 
-    The person who sets the account's limit sets the first review policy. Each later one is approved
-    by the people of the one in force, whether it is stricter or not: 'review request
-    --review-policy FILE' asks them. There is no other way back, so keep the keys. A policy is
-    refused if after the loss of one key nobody could approve a change; --alone accepts it. With
-    --policy its source belongs to the account at once, and not from its first charge on: no other
-    account is charged for it.
+    The person who sets the account's limit sets the first review policy. The people of the present
+    review policy must approve each later one, even if it is stricter: 'review request
+    --review-policy FILE' asks them. There is no other way to change it, so keep the keys. A review
+    policy is refused if the loss of one key would make every later change impossible. --alone
+    accepts it all the same. With --policy, the source of that policy belongs to the account
+    immediately. Otherwise it does so from its first charge on. No other account can be charged for
+    this source.
 
     Example: policy-engine review require people.review.yaml --by Ada --why "census"
     """
@@ -164,35 +174,38 @@ def _check_not_alone(wanted: ReviewPolicy, *, alone: bool) -> None:
     say(f"warning: {text}")
 
 
-@review.command("request", short_help="Ask for the approvals that a release waits for.")
+@review.command("request", short_help="Ask for the approvals that a release needs.")
 def request(
-    policy: Annotated[
-        Path | None, Argument(help="The policy that is to be released.", readable=False)
-    ] = None,
+    policy: Annotated[Path | None, Argument(help="The policy to release.", readable=False)] = None,
     revise: Annotated[
-        bool, Option("--revise", help="Of a new draw of what was released before.")
+        bool, Option("--revise", help="Ask for a new draw of a release that exists.")
     ] = False,
     edition: options.EditionOption = None,
-    review_policy: Annotated[Path | None, Option(help="Of another review policy instead.")] = None,
-    limit: Annotated[str | None, Option(help="Of another limit of this account instead.")] = None,
+    review_policy: Annotated[
+        Path | None, Option(help="Ask for approvals of this new review policy instead.")
+    ] = None,
+    limit: Annotated[
+        str | None, Option(help="Ask for approvals of a new limit of this account instead.")
+    ] = None,
     epsilon: options.NewEpsilonOption = "",
     delta: options.NewDeltaOption = "",
     plan: Annotated[
-        str | None, Option(help="Of the plan of this account instead, as the project file has it.")
+        str | None,
+        Option(help="Ask for approvals of the plan of this account in the project file instead."),
     ] = None,
     search: SearchOption = False,
     suggest: SuggestOption = None,
     output: Annotated[
-        Path | None, Option("--output", "-o", help="The policy that --search or --suggest writes.")
+        Path | None,
+        Option("--output", "-o", help="The policy file that the search or suggestion will write."),
     ] = None,
     key: options.SignerOption = None,
 ) -> None:
-    """Write a signed request for approvals, to be handed to those who approve.
+    """Write a signed request for approvals. Give its file to the people who approve.
 
-    Before a charge the request is about the policy's claim and price. If a release waits for
-    approval, it is about what came out. Sign it with the key of one of the account's people. One
-    request is good for one charge. A request that is there already is kept while it can still be
-    used.
+    Before a charge, they approve the policy's claim and price. If a drawn release waits for
+    approval, they approve its result. Sign the request with the key of one of the account's people.
+    A request is valid for one charge. If a request that can still be used exists, it is kept.
 
     Example: policy-engine review request policies/adult/policy.yaml --key ada.pem
     """
@@ -268,22 +281,26 @@ def _change_file(path: Path) -> Path:
     return path.with_name(f"{path.stem}.change.review.json")
 
 
-@review.command("show", short_help="Everything that an approval of a request would approve.")
+@review.command("show", short_help="Show everything that a request asks for.")
 def show(
     request: RequestArgument,
     sql: SqlOption = False,
     output: Annotated[
-        Path | None, Option("--output", "-o", help="Write it as a page for a browser: FILE.html.")
+        Path | None, Option("--output", "-o", help="Write a page for a browser: FILE.html.")
     ] = None,
-    replace: Annotated[bool, Option("--replace", help="Replace a page that stands there.")] = False,
+    replace: Annotated[
+        bool, Option("--replace", help="Replace the page if the file exists.")
+    ] = False,
 ) -> None:
-    """Show all that decides of a request, from its file alone: no ledger, data or policy is needed.
+    """Show everything that matters for the approval of a request. Only the file of the request is
+    needed, no ledger, data or policy.
 
-    It shows source, person, each column with its recode, filter, mechanism, promise, price, what it
-    rests on, and what differs from the last approved request. All of this follows from the digests
-    that an approval signs. Facts that only the ledger knows are shown as the word of the person who
-    asks, and the ledger refuses a request where they are not true. Exits with 1 if a request says
-    anything else than its claim. With --output it is a page, with what to ask of each part.
+    The output has the source, the person who is protected, each column with its recode, the filter,
+    the mechanism, the promise, the price, the assumptions, and the differences from the last
+    approved request. All of this follows from the digests that an approval signs. Some facts are
+    known only to the ledger. The output marks them as statements of the person who asks, and the
+    ledger refuses a request with a false one. The exit code is 1 if a request contradicts its own
+    claim. With --output the result is a page that also has questions to ask about each part.
 
     Example: policy-engine review show out/a.certificate.claim.review.json -o asked.html
     """
@@ -312,12 +329,13 @@ def approve(
     yes: YesOption = False,
     anyway: AnywayOption = False,
 ) -> None:
-    """Show all that a request asks, ask for a yes, and sign an approval.
+    """Show everything that a request asks for, ask you for a yes, and sign an approval.
 
-    The approval is a line of the file of approvals beside the request. The account's review policy
-    says whether it counts, by the key that signs: its person, their role, the time. If the ledger
-    is at hand, an approval that would not count is not written. Where nobody can be asked, --yes
-    says that you have looked at it before, with 'review show'.
+    The approval is a line in the file of approvals beside the request. The account's review policy
+    decides whether the approval counts: it checks the key, its person, the role and the time. If
+    the ledger can be read here and the approval would not count, nothing is written. If nobody can
+    answer a question, as in a script, use --yes. It states that you have looked at the request with
+    'review show'.
 
     Example: policy-engine review approve out/a.certificate.claim.review.json --role owner
     """
@@ -328,14 +346,15 @@ def approve(
 def reject(
     request: RequestArgument,
     role: RoleOption,
-    note: Annotated[str, Option(help="Why: a line that the author and all others read.")],
+    note: Annotated[str, Option(help="The reason: a line that the author and all others read.")],
     key: options.SignerOption = None,
     anyway: AnywayOption = False,
 ) -> None:
-    """Sign a rejection, a line of the file of approvals: the request serves no more.
+    """Sign a rejection. The request cannot be used any more.
 
-    Its note is shown wherever the request is, and to the person who releases. The line can be lost
-    with the file. To stop a release for certain, do not approve it.
+    The rejection is a line in the file of approvals. Its note is shown together with the request,
+    also to the person who releases. The line is lost if the file is lost. To be certain that there
+    is no release, do not approve it.
 
     Example: policy-engine review reject a.claim.review.json --role owner --note "age by decades"
     """
@@ -400,12 +419,13 @@ def _why_not(project: Project, found: Presented, request: Path, line: str) -> st
     return ""
 
 
-@review.command("status", short_help="What a request asks, and which approvals count.")
+@review.command("status", short_help="Show the state of a request.")
 def status(request: RequestArgument, sql: SqlOption = False) -> None:
-    """Show where a request stands: approved, for whom it waits, who has rejected it; then what.
+    """Show the state of a request: approved, rejected by whom, or waiting for whom; and the next
+    step.
 
-    Exits with 1 unless it is approved. It asks the ledger what counts. 'review show' needs no
-    ledger.
+    The exit code is 1 if the request is not approved. This command asks the ledger which approvals
+    count. 'review show' needs no ledger.
 
     Example: policy-engine review status out/a.certificate.claim.review.json
     """
@@ -522,12 +542,12 @@ def _shown_lines(found: Presented, *, sql: bool = False) -> Iterator[str]:
         yield from (f"  {line}" for line in str(found.shown["query"]).rstrip().split("\n"))
 
 
-@review.command("revoke", short_help="Withdraw a key: nothing that it approves counts.")
+@review.command("revoke", short_help="Revoke the key of an approver.")
 def revoke(key: options.KeyArgument, by: options.ByOption, why: options.WhyOption) -> None:
-    """Record that a key of an approver counts no more, in every account and for good.
+    """Record that the key of an approver does not count any more, in any account and for ever.
 
-    Past charges stay, and charges from now on need other keys. Give the person another key in the
-    next review policy.
+    Past charges are not changed. Later charges need other keys. To give the person another key,
+    write it into the next review policy.
 
     Example: policy-engine review revoke 3fa2b1c4 --by Ada --why "the laptop was stolen"
     """

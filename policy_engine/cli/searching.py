@@ -44,23 +44,31 @@ _MOST_LINES = 12
 def search(
     policy: PolicyArgument,
     public: Annotated[
-        bool, Option("--public", help="The source is public, or synthetic, by your word.")
+        bool, Option("--public", help="You state that the source is public or synthetic.")
     ] = False,
     objective: Annotated[
-        Objective, Option(help="What makes a scheme good: score is people shown × precision.")
+        Objective,
+        Option(
+            help="The number to maximise. score is the number of people shown, times the precision."
+        ),
     ] = Objective.score,
     k: Annotated[
-        int | None, Option(min=1, help="Also the searches of the literature, for k-anonymity.")
+        int | None,
+        Option(min=1, help="Run the k-anonymity searches of the literature, too, with this k."),
     ] = None,
     suppress: Annotated[
-        str, Option(metavar="SHARE", help="With --k: who may be in smaller groups, as 0.05.")
+        str,
+        Option(
+            metavar="SHARE",
+            help="With --k: the share of people who may be in smaller groups, such as 0.05.",
+        ),
     ] = "0",
     epsilon: Annotated[
         list[str] | None,
         Option(
             metavar="ε",
-            help="With --public: the frontier at this ε too, and the policy's δ. It can be given"
-            " several times.",
+            help="With --public: show the frontier at this ε, too, with the policy's δ. Repeat "
+            "the option for more.",
         ),
     ] = None,
     output: Annotated[
@@ -68,13 +76,16 @@ def search(
         Option(
             "--output",
             "-o",
-            help="The policy to write; default: POLICY.chosen.yaml. With --public a picture of"
-            " people against precision: SVG, PDF or PNG.",
+            help="The policy to write. Default: POLICY.chosen.yaml. With --public: a picture of "
+            "people against precision, FILE.svg, .pdf or .png.",
         ),
     ] = None,
     edition: EditionOption = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace the policy of an earlier choice, or a picture.")
+        bool,
+        Option(
+            "--replace", help="Replace the policy that an earlier choice wrote, or the picture."
+        ),
     ] = False,
 ) -> None:
     """Choose a level for each column of a policy, so that a release shows most people, most

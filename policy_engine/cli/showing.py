@@ -24,10 +24,10 @@ from policy_engine.values import frozen
 ReleaseArgument = Annotated[
     Path,
     Argument(
-        help="A release's Parquet file, or the certificate of a file or table.", readable=False
+        help="The Parquet file of a release, or the certificate of a file or table.", readable=False
     ),
 ]
-RowsOption = Annotated[int, Option(help="Show so many rows.")]
+RowsOption = Annotated[int, Option(help="The number of rows to show.")]
 _WIDEST = 40
 _BLANK = "\\x20"
 
@@ -67,9 +67,9 @@ def show(
         Path | None,
         Option("--output", "-o", help="Write a picture, FILE.svg, or all rows, FILE.csv."),
     ] = None,
-    replace: Annotated[bool, Option("--replace", help="Replace a file that stands there.")] = False,
+    replace: Annotated[bool, Option("--replace", help="Replace the file if it exists.")] = False,
     errors: Annotated[
-        bool, Option("--errors", help="Behind each number its error, and its 95 % interval.")
+        bool, Option("--errors", help="Show behind each number its error and its 95 % interval.")
     ] = False,
 ) -> None:
     """Show the first rows of a release, and what each number means.

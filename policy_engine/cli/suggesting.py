@@ -38,15 +38,16 @@ class SuggestedSaid:
 def suggest(
     policy: PolicyArgument,
     epsilon: Annotated[
-        str, Option("--epsilon", metavar="ε", help="The price of all numbers together, as 0.02.")
+        str,
+        Option("--epsilon", metavar="ε", help="The price of all numbers together, such as 0.02."),
     ],
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="The policy to write; default: POLICY.suggested.yaml."),
+        Option("--output", "-o", help="The policy to write. Default: POLICY.suggested.yaml."),
     ] = None,
     edition: EditionOption = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace the policy of an earlier suggestion.")
+        bool, Option("--replace", help="Replace the policy that an earlier suggestion wrote.")
     ] = False,
 ) -> None:
     """Choose how much of one person counts: max_groups, max_rows_per_group, bounds of measures.

@@ -18,13 +18,14 @@ def try_(
     policy: PolicyArgument,
     row: Annotated[
         str,
-        Option("--row", help="The row: a line of the CSV file, or column=value,column=value."),
+        Option("--row", help="The row: a line as in the CSV file, or column=value,column=value."),
     ],
 ) -> None:
     """Show how a row that you type is read and recoded, and in which group it would count.
 
-    No row of the source is read, so it costs nothing. For a file its first line is read, for a
-    warehouse the catalog. A value that is not of its column's type becomes NULL.
+    This costs nothing, because no row of the source is read. For a file, only its first line is
+    read. For a warehouse, only the catalog is read. A value that does not have the type of its
+    column becomes NULL.
 
     Example: policy-engine try policy.yaml --row "age=42,town=Ulm"
     """

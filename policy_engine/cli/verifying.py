@@ -45,7 +45,10 @@ def verify(
     key: KeyOption = None,
     keyring: KeyringOption = None,
     review_policy: Annotated[
-        Path | None, Option(help="Count the approvals beside the certificate by it, too.")
+        Path | None,
+        Option(
+            help="A review policy. The approvals beside the certificate are checked by it, too."
+        ),
     ] = None,
 ) -> None:
     """Check a certificate and its release from the files alone.

@@ -85,154 +85,165 @@ _SHOWN_TO = (
 
 RULES = {
     "G01": GateRule(
-        "An exposure shows no sensitive data but through a certified release.",
-        "An exposure is where data leaves the warehouse for people: a dashboard, a notebook, an"
-        " application. What it reads is seen by everyone who sees it.",
+        "An exposure shows no sensitive data, except from a certified release.",
+        "An exposure is a dashboard, a notebook or an application. It shows its readers what it"
+        " reads.",
         _SHOWN_TO,
     ),
     "G02": GateRule(
-        "A public model holds no sensitive data but through a certified release.",
-        "access: public lets every project ref the model; classification: public, everybody reads.",
+        "A public model holds no sensitive data, except from a certified release.",
+        "With access: public every project can use the model. With classification: public"
+        " everybody may read it.",
         _RELEASE_IT,
     ),
     "G03": GateRule(
-        "Nothing that holds sensitive data is granted to everybody.",
+        "Sensitive data is not granted to everybody.",
         "A grant to public, to all users or to every account of the warehouse is a publication.",
         "Grant it to the roles that need it, or grant a certified release.",
     ),
     "G04": GateRule(
         "No saved query exports sensitive data, and no semantic model serves it.",
-        "An export writes a table or a view that other tools read; whoever asks a metric asks its"
-        " semantic model, for any group.",
+        "An export writes a table or view that other tools read. A semantic model answers metrics,"
+        " for any group.",
         _SHOWN_TO,
     ),
     "G06": GateRule(
-        "No sensitive data is written to files or sent away by a model.",
-        "A file outside the warehouse has none of its access rules.",
-        "Materialize it as a table or a view; export a certified release instead.",
+        "No model writes sensitive data to files or sends it away.",
+        "The access rules of the warehouse do not protect a file outside of it.",
+        "Materialize it as a table or a view. Export a certified release instead.",
     ),
     "G07": GateRule(
-        "A test of sensitive data stores no failures, and prints no value of them.",
-        "store_failures keeps the raw rows that fail, in a table that others may read; fail_calc"
-        " prints what it computes of them.",
+        "A test of sensitive data stores no failing rows, and prints no value of them.",
+        "store_failures writes the failing raw rows into a table that others may read. fail_calc"
+        " prints a value computed from them.",
         "Set store_failures: false for the test, or test the release.",
     ),
     "G08": GateRule(
         "Sensitive data is read by ref() or source(), never by the name of its table.",
-        "A name that is written out is no edge of dbt's graph: lineage, access and groups miss it.",
-        "Write {{ ref('…') }} or {{ source('…', '…') }} in its place.",
+        "dbt does not see a table that is read by its name. So lineage, access and groups do not"
+        " include it.",
+        "Write {{ ref('…') }} or {{ source('…', '…') }} instead of the name.",
     ),
     "G09": GateRule(
-        "What stands before an exposure, a public model or a grant is known to dbt.",
-        "A table that dbt does not know, or a file, may hold anything: it counts as sensitive.",
-        "Declare it as a source and write meta.privacy.classification on it; or make it a seed.",
+        "dbt knows everything that an exposure, a public model or a grant reads.",
+        "A file, or a table that dbt does not know, can hold anything. So it counts as sensitive.",
+        "Declare it as a source with meta.privacy.classification, or make it a seed.",
     ),
     "G10": GateRule(
-        "What stands before an exposure, a public model or a grant has a text that can be read.",
-        "Without its compiled text nobody can tell what a model with macros or conditions reads.",
+        "The SQL of everything that an exposure, a public model or a grant reads is known.",
+        "If a model has macros or conditions, only its compiled SQL shows what it reads.",
         "Compile the whole project (dbt compile --select '*'), and run the gate again.",
     ),
     "G11": GateRule(
         "Models are built by dbt's own macros.",
-        "A macro in the place of dbt's own or the adapter's runs between the text that was read and"
-        " the warehouse, for every model, and may put data anywhere.",
-        "Rename the macro, or remove it; or read it, and 'policy-engine dbt review' writes so.",
+        "A macro that replaces one of dbt or of the adapter runs for every model, after the gate"
+        " has read its text. It can write data anywhere.",
+        "Rename the macro or remove it. Or read it, and record that with 'policy-engine dbt"
+        " review'.",
     ),
     "G13": GateRule(
-        "What is switched off here shows no sensitive data where it is switched on.",
-        "enabled may hang on the target or a variable. A manifest has no compiled text of what is"
-        " off, and another target builds it.",
-        "Delete it or write enabled: false, or mend what it reads; what cannot be read here is read"
-        " in the manifest of the target that builds it: 'dbt compile --target …', and the gate.",
+        "Whatever is switched off here shows no sensitive data when it is switched on.",
+        "enabled can depend on the target or a variable, so another target may build it. The"
+        " manifest has no compiled SQL of it.",
+        "Delete it, write enabled: false, or change what it reads. If the gate cannot read it"
+        " here, run 'dbt compile --target …' with the target that builds it, and the gate.",
     ),
     "G14": GateRule(
-        "Code that runs beside the models was read by somebody.",
-        "Packages, hooks, operations, materializations, Python models and what runs statements may"
-        " copy, export, grant, log or drop; a template may put together the name of a table that"
-        " only another target reads. No graph shows it, so a person reads it, once.",
-        "Read it; 'policy-engine dbt review' shows it and writes who read it into"
-        " privacy-review.yml.",
+        "Somebody has read the code that runs beside the models.",
+        "Packages, hooks, operations, materializations, Python models and code that runs"
+        " statements can copy, export, grant, log or drop data. A template can build the name of a"
+        " table that only another target reads. dbt's graph does not show this, so a person reads"
+        " the code once.",
+        "'policy-engine dbt review' shows the code. Read it, and record your name with the same"
+        " command in privacy-review.yml.",
     ),
     "G15": GateRule(
-        "Sensitive relations stand in private schemas and are granted to private roles.",
-        "What dbt makes elsewhere is read by whoever reads there, whether an exposure names it or"
-        " not: a mart is what a BI tool reads. dbt.private in policy-engine.yaml says where.",
-        "Write schema: of a private one, or let it read a certified release.",
+        "Sensitive relations are in private schemas and are granted to private roles.",
+        "Everyone who can read a schema reads its tables, even if no exposure names them. BI tools"
+        " do this. dbt.private in policy-engine.yaml names the private schemas and roles.",
+        "Write schema: with a private schema, or let it read a certified release.",
     ),
     "G20": GateRule(
-        "A release is certified from its text.",
-        "A release is a SQL model whose text is what the kernel prints for its policy. What cannot"
-        " be certified does not cut the way of sensitive data.",
-        "Mend what is found; 'policy-engine dbt sync' writes the model of a policy.",
+        "A release is certified from its SQL.",
+        "The SQL of a release must equal what the program prints for its policy. If it cannot be"
+        " certified, everything that reads it counts as sensitive.",
+        "Correct what the finding names. 'policy-engine dbt sync' writes the model of a policy.",
     ),
     "G21": GateRule(
-        "A release has a policy, and is the one that it asks for.",
-        "The guarantee and its price are those of the policy: a model without one is no release.",
-        "Run 'policy-engine dbt sync'; what should be different is changed in the policy.",
+        "A release has a policy, and is what this policy asks for.",
+        "The guarantee and the price are those of the policy. Without a policy a model is not a"
+        " release.",
+        "Run 'policy-engine dbt sync'. Make every change in the policy.",
     ),
     "G22": GateRule(
         "A release is drawn once.",
         "A view or an ephemeral model draws a new sample at every read, a table at every build, an"
         " incremental model at every full refresh. Every draw is a new release at a new price.",
-        "Write config(materialized='incremental', full_refresh=false) and, where"
-        " is_incremental(), select * from {{ this }} where false.",
+        "Write config(materialized='incremental', full_refresh=false). Where is_incremental() is"
+        " true, write select * from {{ this }} where false.",
     ),
     "G23": GateRule(
-        "A release has one text, whatever the target, the variables and the day.",
-        "What was certified must be what runs. A condition on the target, on a variable or on what"
-        " a query answers makes another text elsewhere.",
-        "Take the condition out of the release, or generate it: 'policy-engine dbt sync'.",
+        "A release has one SQL text for all targets, variables and days.",
+        "The certified SQL must be the SQL that runs. A condition on the target, a variable or the"
+        " result of a query changes it.",
+        "Remove the condition, or let 'policy-engine dbt sync' write the release.",
     ),
     "G24": GateRule(
-        "A generated release is as it was generated.",
-        "Its meta says which text was certified (text_md5), and this is another.",
-        "Run 'policy-engine dbt sync'; what should be different is changed in the policy.",
+        "A generated release was not changed.",
+        "text_md5 in its meta is the digest of the certified text. The text of the model has"
+        " another digest.",
+        "Run 'policy-engine dbt sync'. Make every change in the policy.",
     ),
     "G25": GateRule(
-        "No macro that a release rests on is replaced.",
-        "The project's own macro of that name would run in the place of dbt's or the engine's, and"
-        " do something else than what was certified.",
-        "Remove the macro or rename it; 'policy-engine dbt sync' renews the engine's package.",
+        "No macro that a release needs is replaced.",
+        "The project's macro of the same name would run instead of that of dbt or of this program."
+        " It could do something else than the certified SQL.",
+        "Remove the macro or rename it. 'policy-engine dbt sync' writes the program's package"
+        " again.",
     ),
     "G26": GateRule(
-        "A release is compiled, or can be read without.",
-        "Macros and conditions may make anything of a text; only the compiled text shows what.",
-        "Run 'dbt compile' where the release does not exist yet, and the gate again.",
+        "A release is compiled, or its template can be read.",
+        "Macros and conditions can produce any SQL. Only the compiled SQL shows the result.",
+        "Run 'dbt compile' in a target where the release does not exist yet, and then the gate.",
     ),
     "G27": GateRule(
-        "The secrets of the samples are touched by nobody but the engine.",
-        "Who knows the secret of a sample knows who is in it, and the release has no guarantee.",
-        "Take the table of the secrets out of the model, hook or macro.",
+        "Only this program uses the secrets of the samples.",
+        "Whoever knows the secret of a sample knows the people in it. Then the release has no"
+        " guarantee.",
+        "Remove the table of the secrets from the model, hook or macro.",
     ),
     "G30": GateRule(
         "meta.privacy can be read.",
-        "A slip of the pen must not leave data exposed: what cannot be read counts as sensitive.",
-        "Write classification: sensitive, internal or public; and release: true on a release.",
+        "A typing mistake must not expose data. So data with a mark that cannot be read counts as"
+        " sensitive.",
+        "Write classification: sensitive, internal or public. On a release write release: true.",
     ),
     "G31": GateRule(
-        "A policy of the project can be read, and names a source that dbt knows.",
-        "A policy's source is sensitive by that. A policy that cannot be read protects nothing.",
-        "Mend the policy; 'policy-engine validate' lists all that is wrong with it.",
+        "Each policy of the project can be read, and names a source that dbt knows.",
+        "A policy marks its source as sensitive. A policy that cannot be read protects nothing.",
+        "Correct the policy. 'policy-engine validate' lists everything that is wrong with it.",
     ),
     "G32": GateRule(
-        "A policy is as it was when its release was signed for.",
-        "A release never changes. What the project says of it comes from the policy, and is not"
-        " true of the table that stands once the policy is another.",
-        "Put the policy back, and write the change into a policy of its own with the next version.",
+        "A policy has not changed since its release was signed.",
+        "A release never changes. The project describes it by the policy. If the policy changes,"
+        " this description is false.",
+        "Restore the policy. Write the change into a new policy with the next version.",
     ),
     "G33": GateRule(
-        "What was sensitive is sensitive still.",
-        "Taking a mark away opens every way out behind it, and the change looks harmless.",
-        "Mark it again; or a waiver says why it is not sensitive any more.",
+        "Data that was sensitive is still sensitive.",
+        "If a mark is removed, nothing behind it is protected any more, and the change looks"
+        " harmless.",
+        "Mark it again, or write a waiver with the reason why it is not sensitive any more.",
     ),
     "G34": GateRule(
-        "What a policy joins as public has nothing sensitive.",
-        "As public one row may stand beside everybody's: the person it is of would move them all.",
-        "Join it by privacy_unit without public: true, or make it of what is public.",
+        "A table that a policy joins as public holds no sensitive data.",
+        "One row of a public table can be joined to the rows of all people. If the row is about a"
+        " person, removing this person changes all of them.",
+        "Join it by privacy_unit without public: true, or build it from public data.",
     ),
     "G40": GateRule(
-        "The manifest is of the project as it is.",
-        "What is read is the manifest: it must be made of the files that are there.",
+        "The manifest matches the files of the project.",
+        "The gate reads the manifest. If files were changed later, it does not see the change.",
         "Run 'dbt compile', and the gate again.",
     ),
 }
@@ -246,7 +257,7 @@ def rule_named(code: str) -> GateRule:
         UsageError: there is none.
 
     >>> rule_named("g07").title
-    'A test of sensitive data stores no failures, and prints no value of them.'
+    'A test of sensitive data stores no failing rows, and prints no value of them.'
     """
     found = RULES.get(code.upper())
     if found is None:
