@@ -12,13 +12,13 @@ from policy_engine.check.findings import Breach, Law
 
 IS_SQL = Law(
     "V01",
-    "the text must be one SQL statement that this dialect can parse",
-    "run it in the engine first: only what runs can be certified",
+    "the text must be one SQL statement that can be parsed in this dialect",
+    "run it in the engine first: SQL that does not run cannot be certified",
 )
 IS_UNDERSTOOD = Law(
     "V02",
-    "the text must be a release in a form that check understands",
-    "write a policy, and take the SQL that 'policy-engine compile' prints of it",
+    "the SQL must be a release in a form that the program understands",
+    "write a policy, and use the SQL that 'policy-engine compile' prints for it",
 )
 IS_SAMPLED = Law(
     "V03",
@@ -38,25 +38,25 @@ IS_GROUPED = Law(
 )
 HAS_THRESHOLD = Law(
     "V09",
-    "groups must be released only where their count in the sample is at least k, k ≥ 2"
+    "a group must be released only if its count in the sample is at least k, with k ≥ 2"
     " [mechanism 3]",
     "write HAVING COUNT(*) >= k, with AND before other conditions",
 )
 READS_ONE_RELATION = Law(
     "V13",
-    "a release reads each row of one relation once, and looks up columns of others by a key: no"
-    " other join, no union or lateral query",
-    "write JOIN or LEFT JOIN of tables ON columns that are equal, or a policy with source.join",
+    "a release must read only one relation, each row once, and may look up columns of others by a"
+    " key: it has no other join, no union and no lateral query",
+    "write JOIN or LEFT JOIN of tables ON equal columns, or a policy with source.join",
 )
 HAS_A_FORM = Law(
     "V14",
-    "a release is made of what its engine can do for every row [mechanism 2]",
-    "write it in another form, or write a policy",
+    "a release may use only operations that its engine can do for every row [mechanism 2]",
+    "write it with other operations, or write a policy",
 )
 STANDS_ALONE = Law(
     "V15",
-    "one statement only: what another one sets or changes is not known",
-    "check each statement by itself",
+    "the text must be one statement: what a second statement sets or changes is not known",
+    "check each statement separately",
 )
 READS_A_TABLE = Law(
     "V16",
@@ -65,23 +65,24 @@ READS_A_TABLE = Law(
 )
 KEEPS_THE_SECRET = Law(
     "V19",
-    "the sample's secret must not stand in the text, nor be used for anything else",
+    "the secret of the sample must not be in the text, and must not be used for anything else",
     "bind it as a parameter, or read it with (SELECT salt FROM secrets WHERE release_id = '...')",
 )
 SOURCE_IS_THE_POLICYS = Law(
     "V21",
-    "the source must be the policy's source [certificate: every number speaks of it]",
-    "read what source.file or source.table names",
+    "the source must be the policy's source [certificate: every number is about it]",
+    "read the file or table that the policy's source names",
 )
 UNIT_IS_THE_POLICYS = Law(
     "V22",
-    "the sampled unit must be the policy's unit: who is sampled is who is protected [mechanism 1]",
-    "sample by privacy_unit, and keep one row of it as its rows say",
+    "the sampled unit must be the policy's unit, because the unit that is sampled is protected"
+    " [mechanism 1]",
+    "sample by the policy's privacy_unit, and keep one row of each unit as its key rows says",
 )
 RATE_IS_THE_POLICYS = Law(
     "V23",
     "the sampling rate must be the policy's rate [mechanism 1]",
-    "a keyed sample keeps ⌊rate·2⁶⁰⌋ of 2⁶⁰",
+    "in a keyed sample write the bound ⌊rate·2⁶⁰⌋ of 2⁶⁰",
 )
 THRESHOLD_IS_THE_POLICYS = Law(
     "V24",
@@ -91,38 +92,40 @@ THRESHOLD_IS_THE_POLICYS = Law(
 COLUMNS_ARE_THE_POLICYS = Law(
     "V25",
     "the released columns must be the policy's, in its order [mechanism 3]",
-    "group by and show exactly the columns of recode, then the count",
+    "group by exactly the columns of recode, and show them and then the count",
 )
 RECODINGS_ARE_THE_POLICYS = Law(
     "V26",
-    "every column must be recoded as the policy says: g was fixed in advance [mechanism 2]",
-    "write what 'policy-engine compile' writes",
+    "every column must be recoded as the policy says, because recodings are fixed in advance"
+    " [mechanism 2]",
+    "write the SQL that 'policy-engine compile' prints",
 )
 TARGET_IS_THE_POLICYS = Law(
     "V27",
-    "the target, where the text makes a table, must be the policy's",
-    "write to release.table",
+    "if the SQL makes a table, it must be that of the policy",
+    "write into the table of the policy's key release.table",
 )
 GUARANTEE_IS_MET = Law(
     "V29",
     "the mechanism must meet the policy's guarantee [EXACT]",
-    "find a k and a rate that do with 'policy-engine calculate'",
+    "find a k and a rate that meet it with 'policy-engine calculate'",
 )
 COUNTS_UNITS = Law(
     "V33",
-    "a person must be one row of what is counted: a key of the source, or one row kept of each"
+    "each person must be one row of the rows that are counted: either the person is a key of the"
+    " source, or the SQL keeps one row of each person"
     " [mechanism 1]",
-    "keep one with row_number() OVER (PARTITION BY person ORDER BY ...) = 1",
+    "keep one row with row_number() OVER (PARTITION BY person ORDER BY ...) = 1",
 )
 SPARES_ITS_SOURCE = Law(
     "V34",
-    "a release must not replace what it is made from",
-    "write to a table of another name",
+    "a release must not replace its own source",
+    "write into a table with another name",
 )
 IS_PRINTED = Law(
     "V35",
-    "a text is certified only if it is what the kernel prints",
-    "run the text that is printed instead, if there is one",
+    "SQL is certified only if it equals the SQL that the program prints",
+    "if certified SQL is printed, run that instead",
 )
 
 LAWS: dict[str, Law] = {

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
 _OTHER_FORM = (
-    "has another form than a release: a config, and is_incremental() between the empty select and a"
-    " text of no more than refs and sources"
+    "does not have the form of a release: a config, then is_incremental() between the empty select"
+    " and SQL with only refs and sources"
 )
-_NO_RELEASE = "Take release: true away: a release is a model that 'policy-engine dbt sync' writes."
+_NO_RELEASE = "Remove release: true. A release is a model that 'policy-engine dbt sync' writes."
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _NOOP = re.compile(
     r"select \* from (?P<name>\S.*?) (?:where (?:false|1 ?= ?0|0 ?= ?1)|limit 0) ?;?", re.IGNORECASE
@@ -116,21 +116,21 @@ def _without_policy(reader: NodeReader, node: Node, marks: Marks, policy: str) -
     """That a node is marked as a release, and no policy of the project makes it."""
     if node.kind != "model" or node.is_python:
         what = "Python model" if node.is_python else node.kind.replace("_", " ")
-        said, remedy = f"is a {what}, and no policy makes one", _NO_RELEASE
+        said, remedy = f"is a {what}; a policy makes only SQL models", _NO_RELEASE
     elif policy and not marks.generated:
-        said = f"is not the model that 'policy-engine dbt sync' writes of {policy}"
+        said = f"is not the model that 'policy-engine dbt sync' writes for {policy}"
         remedy = "Remove it, and run 'policy-engine dbt sync'."
     elif marks.generated or marks.policy:
         said = f"has no policy in this project, found {marks.policy or 'none'}"
         remedy = (
-            "Put its policy back, or mend it; 'policy-engine dbt sync --prune' removes what has"
-            " none."
+            "Restore or correct the policy. 'policy-engine dbt sync --prune' removes models"
+            " without one."
         )
     else:
-        said = "has no policy, and a model without one is no release"
+        said = "has no policy, so it is not a release"
         remedy = (
-            f"Run 'policy-engine dbt adopt {node.name}', which writes the policy of what is"
-            " understood of the model; or take release: true away."
+            f"Run 'policy-engine dbt adopt {node.name}', which writes a policy"
+            " from the model's SQL. Or remove release: true."
         )
     return _found(reader, node, "G21", said, remedy)
 
@@ -178,7 +178,9 @@ class _Case:
         is_other = self.form is None and "is_incremental" in self.node.raw
         if is_other or (self.form is not None and self.is_noop(self.form.stands)):
             return ""
-        return "does not select * from {{ this }} where false once it stands: it draws again"
+        return (
+            "draws again: it lacks select * from {{ this }} where false for a table that is built"
+        )
 
     def is_noop(self, text: str) -> bool:
         """Whether a text is the empty select from the release itself."""
@@ -270,7 +272,7 @@ class _Case:
         """Where its mark has the digest of another text of the policy."""
         if self.marks.policy_digest in ("", self.release.written.digest):
             return []
-        return [self._finding("G21", "was generated from another text of its policy")]
+        return [self._finding("G21", "was generated from a different text of its policy")]
 
     def edited(self) -> Iterator[GateFinding]:
         """Whether a generated text is another than its meta says."""

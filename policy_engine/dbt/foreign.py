@@ -409,7 +409,7 @@ def replaced_macros(manifest: Manifest, before_dbt: frozenset[str]) -> Iterator[
         if (is_first and macro.name in rests_on) or macro.name.startswith(
             "materialization_incremental_"
         ):
-            said = f"the macro {macro.name} of {macro.package} stands in the place of dbt's own"
+            said = f"the macro {macro.name} of {macro.package} replaces that of dbt"
             yield finding("G25", said, macro.file, names=(macro.name,))
 
 
@@ -440,7 +440,9 @@ def changed_macros(manifest: Manifest) -> Iterator[GateFinding]:
         text = on_one_line(_TARGETS.sub("return([])", macro.raw) if is_list else macro.raw)
         named = (macro.name.removeprefix("test_"), macro.name)
         if all(_shipped().get(name) != text for name in named):
-            said = f"the macro {OURS}.{macro.name} is not the one that was shipped"
+            said = (
+                f"the macro {OURS}.{macro.name} is not the one that 'policy-engine dbt sync' writes"
+            )
             yield finding("G25", said, manifest.file_of(macro), names=(macro.name,))
 
 

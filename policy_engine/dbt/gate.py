@@ -102,7 +102,9 @@ class Gate:
             node = self.manifest.nodes.get(id_)
             if node is not None and id_ not in policies.sources and not policies.findings:
                 self._find(
-                    "G31", node, " has a policy that is not of it, or not in a properties file"
+                    "G31",
+                    node,
+                    " names a policy that is not its policy, or that is not in a properties file",
                 )
         self._marks_lost(marked)
         if not (is_marked or policies.sources or policies.notes or self.findings):
@@ -125,7 +127,7 @@ class Gate:
         for id_, file in policies.public.items():
             if id_ in taint:
                 label = self.manifest.nodes[id_].label
-                said = f"{label} is joined as public, and has what is sensitive"
+                said = f"{label} is joined as public, but holds sensitive data"
                 self.findings.append(finding("G34", said, file, names=(label,)))
         self._unmarked(graph, taint, marks)
         private = (spec.private.schemas, spec.private.roles) if spec else ((), ())
@@ -179,7 +181,9 @@ class Gate:
             if marked in self.manifest.nodes
         ]
         if names:
-            self.notes.append(f"without a mark, before what is marked sensitive: {_few(names)}")
+            self.notes.append(
+                f"not marked, but read by nodes that are marked sensitive: {_few(names)}"
+            )
 
     def _marks_lost(self, marked: Mapping[str, frozenset[str]]) -> None:
         """Find what was sensitive before, and is not, by its id or by the name of its table."""
@@ -197,10 +201,12 @@ class Gate:
             lost = columns - left if columns and left else columns
             if left is None or (left and (lost or not columns)):
                 what = f" in {', '.join(sorted(lost))}" if lost else ""
-                said = f" was sensitive{what}, and is not any more"
+                said = f" was sensitive{what} in the earlier manifest, and is not in this one"
                 self._find("G33", node, said, *sorted(lost))
         if gone:
-            self.notes.append(f"sensitive before, and gone: {', '.join(gone)}")
+            self.notes.append(
+                f"sensitive in the earlier manifest, and not in this one: {', '.join(gone)}"
+            )
 
     def _marks(self, words: Words) -> Mapping[str, Marks]:
         nodes = (*self.manifest.nodes.values(), *self.manifest.disabled)
@@ -288,7 +294,9 @@ class Gate:
                 continue
             if queries_in_config(node):
                 self._find(
-                    "G20", node, ", a release, has a query in its config, which is not certified"
+                    "G20",
+                    node,
+                    " is a release with a query in its config, which cannot be certified",
                 )
                 found = replace(found, is_certified=False)
             self.findings += found.findings

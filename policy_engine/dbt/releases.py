@@ -416,12 +416,12 @@ def _take(
     read = [(key, each, _nodes(each, reader)) for key, each in sources_in(policy)]
     for key, each, nodes in read:
         if not nodes:
-            said = f"{key} of {policy.name} is no node of the project, found {each.text}"
-            remedy = "Name what dbt knows, as in source.table: ref('stg_people')."
+            said = f"{key} of {policy.name} is not in the dbt project, found {each.text}"
+            remedy = "Name a model, seed or source of dbt, such as source.table: ref('stg_people')."
             found.findings.append(finding("G31", said, place, remedy=remedy))
             return
     for certificate in outdated(policy):
-        said = f"it is another policy than the one of {shown(certificate)}"
+        said = f"it is not the policy of the certificate {shown(certificate)}"
         found.findings.append(finding("G32", said, place))
     public = (False, *(each.is_public for each in policy.source.joins))
     for (_, _, nodes), is_public in zip(read, public, strict=True):

@@ -207,7 +207,7 @@ def unreviewed(
     for code in codes:
         why = review.missing(code, today)
         if why:
-            place = " and stands in the place of dbt's own" if code.in_place else ""
+            place = " and replaces that of dbt" if code.in_place else ""
             place += " and may put another name together in another run" if code.is_made_up else ""
             said = f"the {code.label} {why}{place}{code.what_is_given}"
             file, line = place_of(code, project)

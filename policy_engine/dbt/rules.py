@@ -79,8 +79,8 @@ _RELEASE_IT = (
 )
 
 _SHOWN_TO = (
-    "Let it read a certified release ('policy-engine dbt init' starts one), or do not show it; or"
-    " write meta.privacy.audience, and somebody reviews it."
+    "Let it read a certified release ('policy-engine dbt init' starts one), or do not show it."
+    " Or list its readers in meta.privacy.audience, and let somebody review the list."
 )
 
 RULES = {

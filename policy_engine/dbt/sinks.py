@@ -29,8 +29,8 @@ from policy_engine.dbt.taint import Edge, Graph, Taint, way_to
 from policy_engine.values import frozen
 
 _NAMED = 5
-_PLAIN_NAMES = "Write one grantee an item, as a plain name."
-_MADE_BY_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
+_PLAIN_NAMES = "Write each grantee as a plain name, one an item."
+_MADE_BY_A_HOOK = "Write it as a model and use ref(). An ephemeral model makes no table."
 _MADE = ("model", "seed", "snapshot")
 _FOLDERS = (
     "location_root", "custom_location", "external_location", "s3_data_dir", "storage_uri",
@@ -161,7 +161,7 @@ def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
     stored = _stores_failures(project)
     for node in view.manifest.nodes.values() if view.taint else ():
         for each in _no_names(node):
-            said, remedy = f"is granted to what is no name: {each}", _PLAIN_NAMES
+            said, remedy = f"is granted to something that is not a name: {each}", _PLAIN_NAMES
             yield view.found("G03", node, said, each, remedy=remedy)
         if node.id not in view.taint:
             continue
@@ -170,7 +170,7 @@ def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
             yield view.found("G07", node, said, path=view.way(node.id))
         if node.kind == "test" and not _COUNTS.fullmatch(text(node.config, "fail_calc")):
             said = "prints a value of sensitive data (fail_calc) in dbt's log"
-            remedy = "Leave fail_calc out: the rows that fail are counted. Or test the release."
+            remedy = "Remove fail_calc: then dbt counts the failing rows. Or test the release."
             yield view.found("G07", node, said, path=view.way(node.id), remedy=remedy)
         places = (node.config, mapping(node.config, "properties"))
         named = (text(place, key) for place in places for key in _FOLDERS)
@@ -255,7 +255,7 @@ _MASKS = {"bigquery": "policy_tags", "databricks": "column_mask", "snowflake": "
 
 def _read_by_name(view: View) -> Iterator[GateFinding]:
     """Sensitive data that is read by the name of its table, of what is built here."""
-    rows = "Write the rows out: where a unit test fails, dbt prints what its query gave."
+    rows = "Write the rows into the test: if a unit test fails, dbt prints the result of its query."
     for id_, found in view.reads.items():
         if id_ in view.certified or id_ not in view.manifest.nodes:
             continue
@@ -263,7 +263,7 @@ def _read_by_name(view: View) -> Iterator[GateFinding]:
         for edge in found.edges.values():
             if edge.how != BRANCH and edge.parent in view.taint:
                 read = view.label(edge.parent)
-                said = f"reads {read} {edge.how}, past ref() and source()"
+                said = f"reads {read} {edge.how}, without ref() or source()"
                 way = (*view.way(edge.parent), node.label)
                 remedy = rows if node.kind == "unit_test" else ""
                 yield view.found("G08", node, said, read, path=way, remedy=remedy)

@@ -252,8 +252,8 @@ def _without_policy(room: Room, releases: Sequence[ReleaseModel]) -> list[Proble
         if item.name not in made and is_by_hand(item.data):
             law = f"the model {item.name} is marked as a release and has no policy"
             remedy = (
-                f"run 'policy-engine dbt adopt {item.name}', which writes the policy of what is"
-                " understood of the model; or take release: true away"
+                f"run 'policy-engine dbt adopt {item.name}', which writes a"
+                " policy from the model's SQL. Or remove release: true"
             )
             found.append(Problem(str(path), item.start + 1, 1, "models", law, remedy))
     return found

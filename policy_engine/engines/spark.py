@@ -22,7 +22,7 @@ _ASSUMES = {
         " and temporary files of the engine's processes"
     ),
     "session": _SESSION,
-    "texts": "every text of the source is UTF-8 whoever is in it",
+    "texts": "every text of the source is UTF-8, whichever people are in it",
 }
 _NATIVE = (
     "TABLESAMPLE (p PERCENT) of the engine, Spark 4.3 or later, keeps every row independently, by"

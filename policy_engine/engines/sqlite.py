@@ -19,7 +19,7 @@ SQLITE = Engine(
     assumes={
         "secret": "the connection defines policy_engine_sha256 as SHA-256, as policy-engine"
         " does, and nobody who may see the release can read the memory of its process",
-        "texts": "every text of the source is UTF-8 whoever is in it",
+        "texts": "every text of the source is UTF-8, whichever people are in it",
     },
     lacks={
         "native_sample": ("it has no TABLESAMPLE, and RANDOM() is no number below 1",

@@ -28,7 +28,7 @@ SENTENCES: Mapping[str, str] = {
     "view_rowwise": (
         "each row of the view {source} comes from the rows of one unit, and fails for none"
     ),
-    "joined_public": "{relation} is the same whoever is in {source}",
+    "joined_public": "{relation} is the same, whichever people are in {source}",
     "joined_own": "each row of {relation} is of one person, who has the same {unit} in {source}",
     "joined_every_period": (
         "what {relation} says of a person belongs to no period: if the person has rows in m"
@@ -58,8 +58,8 @@ SENTENCES: Mapping[str, str] = {
         "a row of {source} stays in its period: a row is two units if its {column} moves to another"
     ),
     "asked_blind": "nothing in the source was a reason to ask for this draw by hand",
-    "csv_formed": "{source} is well-formed CSV whoever is in it",
-    "texts_utf8": "every text in {source} is UTF-8 whoever is in it",
+    "csv_formed": "{source} is well-formed CSV, whichever people are in it",
+    "texts_utf8": "every text in {source} is UTF-8, whichever people are in it",
 }
 """What each code says, with the names of its parameters.
 

@@ -118,7 +118,7 @@ def listed(data: Data) -> Broken:
         return
     release, noise = mapping(data.get("release")), mapping(data.get("noise"))
     beside = {
-        "k, for a group is shown whoever is in it": "k" in data,
+        "k, because a listed group is always shown": "k" in data,
         "marginals": "marginals" in data,
         "rollup": "rollup" in data,
         "models, which leave groups out": "models" in data,

@@ -339,7 +339,7 @@ def _of_one_or_public(written: Data, unit: object, at: At) -> Broken:
         yield refusal(wrong, "remove public", at=(*at, "public"), on_key=True)
     if is_public or is_of_unit:
         return
-    public = "write public: true where it is the same whoever is in the data"
+    public = "write public: true where it is the same, whichever people are in the data"
     if keys:
         wrong = f"is neither public nor joined by who is protected, {of_whom}"
         as_in = f": on: {{{of_whom}: {on}}}" if isinstance(on, str) and len(keys) == 1 else ""

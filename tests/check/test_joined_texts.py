@@ -129,16 +129,17 @@ def test_it_is_said_that_a_table_is_public_by_the_users_word(name):
     for each in found.claim.joins:
         source = each.source.name
         if each.is_public:
-            assert f"{source} is the same whoever is in main.visits: public by your word" in (
-                found.beside
+            assert (
+                f"{source} is the same, whichever people are in main.visits: public by your word"
+                in found.beside
             )
         else:
             assert any(f"each row of {source} is of one person" in told for told in found.beside)
         assert any(f"{source} has one row for each" in told for told in found.beside)
         certified = answer(found.canonical, "duckdb", KNOWN)
-        assert any(source in told and "whoever is" in told for told in certified.assumptions) is (
-            each.is_public
-        )
+        assert any(
+            source in told and "whichever people" in told for told in certified.assumptions
+        ) is (each.is_public)
     assert {*found.beside} <= {*found.taken}
 
 
@@ -219,7 +220,7 @@ UNSOUND = {
         FROM.replace("w.region", "w.sex").format("join persons w on v.age = w.born"),
         "its person_id says whose its rows are"),
     "over what it looks up": ("create table wards as " + FROM.format(
-        "join wards w on v.ward = w.ward"), "must not replace what it is made from"),
+        "join wards w on v.ward = w.ward"), "must not replace its own source"),
 }  # fmt: skip
 
 
@@ -313,7 +314,7 @@ def test_what_a_policy_with_joins_prints_is_its_release(engine, schema):
     found = answer(text, engine, schema, policy)
     assert found.findings == ()
     assert [each.source for each in found.claim.joins] == [each.source for each in claim.joins]
-    assert any("wards is the same whoever is in" in told for told in found.assumptions)
+    assert any("wards is the same, whichever people are in" in told for told in found.assumptions)
     for less in (text.replace(" DESC", ""), text.replace("rank = 1", "rank = 2")):
         other = answer(less, engine, schema, policy)
         assert less != text and other.findings != ()

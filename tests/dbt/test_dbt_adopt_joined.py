@@ -53,7 +53,7 @@ def test_it_is_adopted_synced_and_released(room):
     assert compiled.returncode == 0, compiled.out
     adopted = room.engine_says("dbt", "adopt", "regions")
     assert adopted["code"] == 0, adopted
-    assert "wards is the same whoever is in" in adopted["out"]
+    assert "wards is the same, whichever people are in" in adopted["out"]
     assert "public by your word" in adopted["out"]
     (room.world.folder / "models/regions.sql").unlink()
     built = room.builds("--target", "prod", "--select", "+stg_people", "wards")

@@ -298,10 +298,9 @@ def test_ways_past_the_gate_are_closed(run, tmp_path) -> None:
     run("parse", project=folder)
     found = {(each.code, each.message.split(";")[0]) for each in verdict_of(folder).findings}
     assert found == {
-        ("G08", "snap reads stg_people by name, in its config, past ref() and source()"),
+        ("G08", "snap reads stg_people by name, in its config, without ref() or source()"),
         ("G10", "clean cannot be read: it is not compiled"),
-        ("G11", "the macro duckdb__create_view_as is not reviewed and stands in the place of dbt's"
-                " own"),
+        ("G11", "the macro duckdb__create_view_as is not reviewed and replaces that of dbt"),
         ("G13", "only_there is switched off in this manifest, and would show sensitive data"
                 " where it is on"),
         ("G14", "the hook pre-hook of clean is not reviewed"),
@@ -310,7 +309,7 @@ def test_ways_past_the_gate_are_closed(run, tmp_path) -> None:
         ("G14", "the operation shop-on-run-end-0 is not reviewed"),
         ("G14", "the operation shop-on-run-end-1 is not reviewed"),
         ("G02", "out is public and holds sensitive data"),
-        ("G21", "the release out has no policy, and a model without one is no release"),
+        ("G21", "the release out has no policy, so it is not a release"),
     }  # fmt: skip
     (folder / "macros/all.sql").write_text("{% macro mine() %}select 2 as one{% endmacro %}\n")
     stale = {each.message for each in verdict_of(folder).findings if each.code == "G40"}

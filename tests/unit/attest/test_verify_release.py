@@ -272,7 +272,7 @@ def test_a_csv_source_that_is_well_formed_must_be_stated(keys):
     assert verify_release(envelope(facts), keys)
     less = [each for each in facts["assumptions"] if each != whole]
     told = reasons(keys, {**facts, "assumptions": less})
-    said = "people.csv is well-formed CSV whoever is in it"
+    said = "people.csv is well-formed CSV, whichever people are in it"
     assert told == (f"the certificate does not state what it rests on: {said}",)
 
 

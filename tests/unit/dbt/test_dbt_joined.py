@@ -161,5 +161,5 @@ def test_what_has_sensitive_rows_is_not_public(tmp_path, monkeypatch):
     assert "G34" not in {each.code for each in clean.findings}
     made = project.model("wards", "select * from {{ ref('stg_people') }}").verdict(tmp_path)
     [said] = [each for each in made.findings if each.code == "G34"]
-    assert "wards is joined as public, and has what is sensitive" in said.message
+    assert "wards is joined as public, but holds sensitive data" in said.message
     assert said.file == "models/towns.privacy.yml"

@@ -499,4 +499,4 @@ def test_a_table_of_a_hook_has_advice_of_its_own() -> None:
         sql="select * from tmp", config={"pre-hook": "create temp table tmp as select 1 as one"}
     )
     [found] = project.reviewed().findings
-    assert (found.code, found.remedy.split(" and")[0]) == ("G09", "Make a model of it")
+    assert (found.code, found.remedy.split(" and")[0]) == ("G09", "Write it as a model")

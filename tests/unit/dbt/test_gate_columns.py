@@ -284,8 +284,11 @@ def test_what_stands_before_a_mark_without_one_is_said():
     project = Project().source("raw.people").source("raw.towns", meta=PUBLIC)
     text = "select * from {{ source('raw', 'people') }}, {{ source('raw', 'towns') }}"
     verdict = project.model("people", text, meta=SENSITIVE).verdict()
-    [note] = [each for each in verdict.notes if "without a mark" in each]
-    assert note == "without a mark, before what is marked sensitive: raw.people (before people)"
+    [note] = [each for each in verdict.notes if "not marked" in each]
+    assert (
+        note
+        == "not marked, but read by nodes that are marked sensitive: raw.people (before people)"
+    )
     marked = Project().source("raw.people", meta=SENSITIVE)
     verdict = (
         marked.source("raw.towns", meta=PUBLIC).model("people", text, meta=SENSITIVE).verdict()

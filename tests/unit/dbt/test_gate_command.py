@@ -47,7 +47,7 @@ def test_text_names_files_and_lines_as_compilers_do(folder, capsys) -> None:
         "models/schema.yml:3: G01 exposure board shows sensitive data",
         "    raw.people → people → dim (by name) → exposure board",
         "    " + RULES["G01"].remedy,
-        "models/dim.sql:2: G08 dim reads people by name, past ref() and source()",
+        "models/dim.sql:2: G08 dim reads people by name, without ref() or source()",
         "    raw.people → people → dim",
         "    " + RULES["G08"].remedy,
         "gate: 2 findings; 4 nodes, 1 sensitive, 0 releases, 0 certified; 1 way out",
@@ -122,7 +122,8 @@ def test_github(folder, capsys) -> None:
     code, out, _ = gate(capsys, "--format", "github")
     assert code == 1
     assert out.splitlines()[1].startswith(
-        "::error file=models/dim.sql,line=2::G08 dim reads people by name, past ref() and source()"
+        "::error file=models/dim.sql,line=2::G08 dim reads people by name, without ref() or"
+        " source()"
         "%0Araw.people → people → dim%0A"
     )
 

@@ -225,14 +225,20 @@ def test_what_was_sensitive_is_sensitive_still(tmp_path, capsys, monkeypatch) ->
 
     kept = shop().seed("staff", columns=columns)
     code, _, err = said(kept)
-    assert code == 0 and "sensitive before, and gone: lost" in err
+    assert code == 0 and "sensitive in the earlier manifest, and not in this one: lost" in err
     code, out, _ = said(shop().seed("staff"))
-    assert code == 1 and "G33 staff was sensitive in name, and is not any more" in out
+    assert (
+        code == 1
+        and "G33 staff was sensitive in name in the earlier manifest, and is not in this one" in out
+    )
     assert said(shop().seed("staff", meta=SENSITIVE))[0] == 0
     some = shop().seed("staff", columns=columns).seed("lost", columns=columns)
-    assert "G33 lost was sensitive, and is not any more" in said(some)[1]
+    assert "G33 lost was sensitive in the earlier manifest, and is not in this one" in said(some)[1]
     renamed = Project().source("raw.folk", identifier="people").seed("staff", columns=columns)
-    assert "G33 raw.folk was sensitive, and is not any more" in said(renamed)[1]
+    assert (
+        "G33 raw.folk was sensitive in the earlier manifest, and is not in this one"
+        in said(renamed)[1]
+    )
     nothing = Project().source("raw.people")
     assert "G33 raw.people was sensitive" in said(nothing)[1]
     (here / FILE).write_text(

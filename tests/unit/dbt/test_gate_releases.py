@@ -48,10 +48,7 @@ def test_a_model_without_a_policy_is_no_release(adapter, text) -> None:
     verdict = found.exposure("board", "out_v1_draw").verdict()
     assert [each.is_certified for each in verdict.releases] == [False]
     [said] = [each for each in verdict.findings if each.code == "G21"]
-    assert (
-        said.message
-        == "the release out_v1_draw has no policy, and a model without one is no release"
-    )
+    assert said.message == "the release out_v1_draw has no policy, so it is not a release"
     assert said.remedy.startswith("Run 'policy-engine dbt adopt out_v1_draw'")
     assert {"G01", "G02"} <= {each.code for each in verdict.findings}
 
@@ -62,7 +59,7 @@ def test_a_model_that_was_adopted_gives_way_to_the_one_of_its_policy() -> None:
     project.model("out", once(RELEASE), config=ONCE, meta=MARKED, access="public")
     [said] = [each for each in project.verdict().findings if each.code == "G21"]
     assert (
-        "is not the model that 'policy-engine dbt sync' writes of out.privacy.yml" in said.message
+        "is not the model that 'policy-engine dbt sync' writes for out.privacy.yml" in said.message
     )
     assert said.remedy == "Remove it, and run 'policy-engine dbt sync'."
 
@@ -198,8 +195,8 @@ def test_only_a_model_is_a_release(kind: str) -> None:
     else:
         project.snapshot("out_v1_draw", RELEASE, meta=MARKED)
     [said] = [each for each in project.verdict().findings if each.code == "G21"]
-    assert f"is a {kind}, and no policy makes one" in said.message
-    assert said.remedy.startswith("Take release: true away")
+    assert f"is a {kind}; a policy makes only SQL models" in said.message
+    assert said.remedy.startswith("Remove release: true")
 
 
 def test_a_python_model_is_no_release() -> None:
@@ -435,7 +432,7 @@ def test_a_policy_that_cannot_be_read(made) -> None:
 def test_a_policy_of_no_node(made) -> None:
     made.world.policy(relation="ref('nobody')")
     found = made.project().verdict(made.world.folder).findings
-    assert any("is no node of the project, found ref('nobody')" in each.message for each in found)
+    assert any("is not in the dbt project, found ref('nobody')" in each.message for each in found)
 
 
 def test_a_policy_without_a_model_is_said(made) -> None:

@@ -57,7 +57,7 @@ def test_every_piece_is_one_finding_and_none_where_all_is_read() -> None:
     assert [code.label for code in verdict.codes] == LABELS
     found = {each.message: each.code for each in verdict.findings}
     assert len(found) == len(LABELS)
-    in_place = "the macro create_table_as is not reviewed and stands in the place of dbt's own"
+    in_place = "the macro create_table_as is not reviewed and replaces that of dbt"
     assert found.pop(in_place) == "G11" and set(found.values()) == {"G14"}
     assert "the hook post-hook of dim is not reviewed; it is given sensitive data: dim" in found
     assert beside().reviewed().findings == ()

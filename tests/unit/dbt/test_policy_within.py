@@ -163,7 +163,7 @@ def test_the_gate_refuses_a_policy_that_sync_does_not_read(tmp_path):
     found = gate(World.at(tmp_path), {"name": "towns"})  # in dbt_project.yml, or in a config()
     assert [each.code for each in found.findings] == ["G01", "G31"]
     [own] = [each for each in found.findings if each.code == "G31"]
-    assert "stg_people has a policy that is not of it" in own.message
+    assert "stg_people names a policy that is not its policy" in own.message
 
 
 def test_the_gate_names_the_file_of_a_policy_that_is_wrong(tmp_path):

@@ -131,8 +131,8 @@ def test_what_a_claim_rests_on_says_whose_the_relations_are():
     assert (
         "each row of hosp.persons is of one person, who has the same person_id in visits" in found
     )
-    assert "w.csv is the same whoever is in visits" in found
-    assert "w.csv is well-formed CSV whoever is in it" in found
+    assert "w.csv is the same, whichever people are in visits" in found
+    assert "w.csv is well-formed CSV, whichever people are in it" in found
     assert {"hosp.persons does not change while it is read",
             "w.csv does not change while it is read"} <= {*found}  # fmt: skip
     assert any("the view hosp.persons comes from the rows of one unit" in each for each in found)

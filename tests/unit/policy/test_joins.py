@@ -78,7 +78,8 @@ def test_a_persons_table_and_a_public_one_stand_beside_each_row(folder):
          "is neither public nor joined by who is protected, person_id",
          "join it by person_id where its rows are of one person each"),
         (PERSONS, "row", "where each row is one person no table is a person's own",
-         "write public: true where it is the same whoever is in the data, or name privacy_unit"),
+         "write public: true where it is the same, whichever people are in the data, or name"
+         " privacy_unit"),
         (PERSONS.replace("[sex]", "[sex], public: true"), UNIT,
          "is joined by person_id, which is one person", "remove public"),
         (PERSONS, "{columns: [person_id, ward_id], rows: any}",

@@ -36,7 +36,7 @@ def test_the_order_of_columns_changes_no_digest():
 @pytest.mark.parametrize(
     ("more", "found"),
     [
-        ("k: 5", "cannot stand beside k, for a group is shown whoever is in it"),
+        ("k: 5", "cannot stand beside k, because a listed group is always shown"),
         (
             "noise: {distribution: negative_binomial}",
             "cannot stand beside noise.distribution: negative_binomial, which needs a threshold",

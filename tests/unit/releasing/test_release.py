@@ -842,7 +842,7 @@ def test_a_csv_file_is_assumed_to_be_well_formed(lab):
     policy = lab.policy(source="{file: people.csv, columns: {age: integer}}\nprivacy_unit: row")
     found = previewing.preview(policy, lab.project).certificate
     said = [sentence_of(each) for each in found.assumptions]
-    assert "people.csv is well-formed CSV whoever is in it" in said
+    assert "people.csv is well-formed CSV, whichever people are in it" in said
     people = [text for text in said if text.endswith(" is one person")]
     assert people == ["one row of people.csv is one person"]
 
