@@ -41,6 +41,8 @@ _COARSE = 2**19
 """Points of all pairs together on the grids that θ is chosen with."""
 _FINENESS = 0.01
 """h·θ·√N. Splitting atoms raises δ by about an eighth of its square, as a share."""
+_COARSER, _FAR_ABOVE = 8, Decimal("1.1")
+"""A grid of so much larger steps, and a δ on it so far above the asked one that none meets it."""
 _LEFT_OUT = 45.0
 """What the window leaves out has about e^-45 of the tilted mass, and is bounded."""
 _STEEPEST = 1e6
@@ -144,13 +146,16 @@ class _LossSum:
             return _rounded(self.certain) <= delta
         moments = self._cumulants.where(_mean_reaches(epsilon))
         # Most accounts have room: one moment proves it, and no law is convolved.
-        return (
-            self._by_moment(moments.theta, epsilon) <= delta
-            or self._convolved(moments, epsilon) <= delta
-        )
+        if self._by_moment(moments.theta, epsilon) <= delta:
+            return True
+        # On a coarse grid δ is a bound as well, and of what is searched most are far from it.
+        rough = self._convolved(moments, epsilon, _COARSER)
+        if rough <= delta or rough > _FAR_ABOVE * delta:
+            return rough <= delta
+        return self._convolved(moments, epsilon) <= delta
 
-    def _convolved(self, moments: Moments, epsilon: float) -> Decimal:
-        return self._total(self._law(moments, epsilon).at(epsilon)[0])
+    def _convolved(self, moments: Moments, epsilon: float, coarser: int = 1) -> Decimal:
+        return self._total(self._law(moments, epsilon, coarser).at(epsilon)[0])
 
     def _by_moment(self, theta: float, epsilon: float) -> Decimal:
         """δ by Chernoff: (1 − e^{ε−l})₊ is at most e^{θ(l−ε)}·θ^θ/(1+θ)^{1+θ}, whatever l is."""
@@ -193,10 +198,10 @@ class _LossSum:
                 high = middle
         return _UP.create_decimal_from_float(high * (1 + 1e-12))
 
-    def _law(self, moments: Moments, epsilon: float) -> _Law:
-        """The tilted law of the sum on a window around ε."""
+    def _law(self, moments: Moments, epsilon: float, coarser: int = 1) -> _Law:
+        """The tilted law of the sum on a window around ε, on a grid of so much larger steps."""
         bottom, top, steeper = self._window(moments, epsilon)
-        step = self._step(moments, top - bottom)
+        step = self._step(moments, top - bottom, coarser)
         # Splitting may move each atom by a step, and what leaves the window comes back in it.
         bottom, top = bottom - self._count * step, top + self._count * step
         first = math.floor(bottom / step)
@@ -235,13 +240,13 @@ class _LossSum:
             above=-math.inf if steeper is None else above - steeper * (first + points - 1) * step,
         )
 
-    def _step(self, moments: Moments, width: float) -> float:
+    def _step(self, moments: Moments, width: float, coarser: int) -> float:
         root = math.sqrt(self._count)
         fineness = _FINENESS if len(self._pairs) < _MANY else 4 * _FINENESS
         fine = fineness / (max(moments.theta, 1e-3) * root)
         spread = math.sqrt(moments.variance) / (50 * root) or fine
         least = max(width / (_MOST_POINTS - 4), 1e-12 * self._cumulants.farthest)
-        step = max(min(fine, spread, width / _FEWEST_POINTS), least)
+        step = max(coarser * min(fine, spread, width / _FEWEST_POINTS), least)
         return aligned(step, filter(None, (_heavy(pair) for pair, _ in self._pairs)))
 
     def _window(self, moments: Moments, epsilon: float) -> tuple[float, float, float | None]:

@@ -143,6 +143,20 @@ def test_there_and_back() -> None:
         assert both.delta(epsilon * Decimal("0.999")) > Decimal(delta)
 
 
+@pytest.mark.parametrize("far", ["1e-5", "0.003", "0.05", "0.5"])
+def test_what_is_met_is_what_delta_says(far: str) -> None:
+    """Far from δ a coarse grid tells, and next to it the fine one."""
+    for k, rate, times, epsilon in (
+        (20, "0.1", 7, "0.4"),
+        (8, "0.02", 30, "1"),
+        (2, "0.9", 2, "3"),
+    ):
+        both, at = composition(k, rate, times), Decimal(epsilon)
+        delta = both.delta(at)
+        assert both.meets(at, delta * (1 + Decimal(far)))
+        assert not both.meets(at, delta * (1 - Decimal(far)))
+
+
 @pytest.mark.parametrize("times", [2, 50])
 def test_agrees_with_dp_accounting(times: int) -> None:
     """The route that theory.md names: connect-the-dots of the curve, then its composition."""
