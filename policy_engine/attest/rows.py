@@ -105,7 +105,7 @@ def _check_plain(claim: Claim, columns: list[list[Any]], late: tuple[str, ...] =
         return Results.refused(
             f"values that the certified claim cannot give stand in: {', '.join(wrong)}"
         )
-    return Results.held("its values are such as the claim gives")
+    return Results.held("its values are those that the claim can give")
 
 
 def _check_beside(claim: Claim, rows: Iterable[Sequence[Any]]) -> Results:

@@ -277,7 +277,7 @@ class Reader:
         unit = " and ".join(key.name for key in keys.values())
         said = {"relation": name, "source": source, **({"unit": unit} if is_own else {})}
         [told] = sentences_of([Assumption.of(code, **said)])
-        self.beside.append(told if is_own else f"{told}: public by your word")
+        self.beside.append(told if is_own else f"{told}: public, as you state")
         self._tell_of_one_row(looked_up)
         if looked_up.stands_for:
             self.beside.append(

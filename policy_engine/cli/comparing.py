@@ -213,7 +213,7 @@ class ComparisonTable:
         if other.listed:
             yield (
                 f"  every column says all its values: with public_groups: auto all {self.groups:,}"
-                f" groups would be shown, whoever is in them, {about}"
+                f" groups would be shown, even without people in them, {about}"
             )
         else:
             yield (

@@ -31,7 +31,7 @@ ClassSaid = Mapping[str, Plain]
 """A class, by the values of its quasi-identifiers."""
 
 PUBLIC = "public: computed from the release alone; it says nothing of (ε, δ)"
-BY_YOUR_WORD = "public by your word: computed from the table alone; it says nothing of (ε, δ)"
+BY_YOUR_WORD = "public, as you state: computed from the table alone; it says nothing of (ε, δ)"
 _LEVELS = 3
 ROWS = (
     "each row is taken for one person: where people have several rows, --key COLUMN names who they"

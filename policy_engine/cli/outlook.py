@@ -109,7 +109,8 @@ class Outlook:
     def lines(self, policy: Policy, listed: int) -> Iterator[str]:
         """For people; ``listed`` is how many public groups there are."""
         if listed:
-            yield f"shown      {listed:,} public keys, whoever is in them, and no other group"
+            empty = "even without people in them"
+            yield f"shown      {listed:,} public keys, {empty}, and no other group"
         else:
             yield from self._groups()
         count = policy.release.count_as if policy.release.form == "counts" else "its rows"

@@ -407,7 +407,7 @@ def _about_rows(policy: Policy) -> list[str]:
 
 def protected_unit(policy: Policy) -> str:
     """Whose (ε, δ) it is; that a row is a person is somebody's word, and no row was asked."""
-    return f"unit: {policy.source.key or 'row, one person by the policy alone'}"
+    return f"unit: {policy.source.key or 'row, one person according to the policy'}"
 
 
 def about_rate(policy: Policy) -> list[str]:

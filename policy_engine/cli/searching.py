@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _OF_RAW_DATA = "public, or made up, by the word of who drew this; of raw data: confidential"
 _PUBLIC = (
-    "public by your word: nothing here has an ε; of raw data all of it is confidential, and no"
+    "public, as you state: nothing here has an ε; of raw data all of it is confidential, and no"
     " policy is written"
 )
 _MOST_LINES = 12

@@ -81,9 +81,9 @@ class Remaining:
         """The sentence without its full stop; ``like`` is what the kind is called.
 
         >>> print(Remaining(3, Decimal("0.105"), Decimal("1E-7")).words())
-        3 more like this; at most ε 0.105 (at δ 1e-7) of another kind
+        3 more like this, or one other release with at most ε 0.105 (at δ 1e-7)
         >>> print(Remaining(0, None, None).words("the last"))
-        none like the last; nothing of another kind
+        none like the last, and no other release
         >>> print(Remaining(None, Decimal(1), Decimal(0)).words())
         at most ε 1 (at δ 0) in one release
         >>> print(Remaining(0, None, None, ("2026",), (SlotsLeft("visits", 12, 3),)).words())
@@ -99,15 +99,18 @@ class Remaining:
 
     def _rest(self, like: str) -> str:
         """What is left of what is not planned."""
-        other = "nothing"
+        other = ""
         if self.epsilon is not None and self.delta is not None:
             other = f"at most ε {in_text(self.epsilon)} (at δ {in_text(self.delta)})"
         if self.alike is None:
-            return other if self.epsilon is None else f"{other} in one release"
-        many = f"{self.alike or 'none'}{' more' if self.alike else ''}"
+            return f"{other} in one release" if other else "nothing"
         if self.or_more:
-            many = f"{self.alike} or more"
-        return f"{many} like {like}; {other} of another kind"
+            many = f"{self.alike} or more like {like}"
+        else:
+            many = f"{self.alike} more like {like}" if self.alike else f"none like {like}"
+        if not other:
+            return f"{many}, and no other release"
+        return f"{many}, {'or' if self.alike else 'but'} one other release with {other}"
 
 
 def shown_windows(windows: tuple[str, ...]) -> str:
@@ -129,7 +132,7 @@ def remaining(filters: tuple[Filter, ...], like: Asked | None = None) -> Remaini
     >>> from policy_engine.ledger.window_states import Filter
     >>> rule = Filter("", Spent.none("add_remove"), Limit(Decimal(1), Decimal(0)))
     >>> print(remaining((rule,), Asked(PureDP("0.3"), Decimal("0.3"), Decimal(0))).words())
-    3 more like this; at most ε 1 (at δ 0) of another kind
+    3 more like this, or one other release with at most ε 1 (at δ 0)
     """
     if not filters:
         return None

@@ -167,8 +167,8 @@ def _unenforced(policy: Policy, certificate: Certificate) -> tuple[errors.Proble
         return ()
     key, place = policy.source.key, "privacy_unit.rows"
     message = (
-        f"{place} has one row a person by your word alone: where {key} has many rows one is kept,"
-        " the least in the columns that are read"
+        f"{place} has one row for each person, as only you state: where {key} has many rows one is"
+        " kept, the least in the columns that are read"
     )
     remedy = "rows: any, or rows: {first_by: […]}, says which"
     return located((errors.Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)

@@ -130,7 +130,7 @@ def test_it_is_said_that_a_table_is_public_by_the_users_word(name):
         source = each.source.name
         if each.is_public:
             assert (
-                f"{source} is the same, whichever people are in main.visits: public by your word"
+                f"{source} is the same, whichever people are in main.visits: public, as you state"
                 in found.beside
             )
         else:

@@ -54,7 +54,7 @@ def test_it_is_adopted_synced_and_released(room):
     adopted = room.engine_says("dbt", "adopt", "regions")
     assert adopted["code"] == 0, adopted
     assert "wards is the same, whichever people are in" in adopted["out"]
-    assert "public by your word" in adopted["out"]
+    assert "public, as you state" in adopted["out"]
     (room.world.folder / "models/regions.sql").unlink()
     built = room.builds("--target", "prod", "--select", "+stg_people", "wards")
     assert built["code"] == 0, built

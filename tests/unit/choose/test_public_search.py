@@ -85,7 +85,7 @@ def test_what_it_prints_is_a_policy_of_that_scheme(project, capfd):
 
 def test_it_says_that_all_of_it_rests_on_a_word(project, capfd):
     code, out, _ = searched(capfd, "--public", "--k", "3", "--suppress", "0.1")
-    assert code == 0 and out.startswith("public by your word: nothing here has an ε; of raw data")
+    assert code == 0 and out.startswith("public, as you state: nothing here has an ε; of raw data")
     assert "mondrian" in out and "no certificate is made of it" in out
     assert not list(Path().rglob("*.certificate.json")) and not Path(".policy-engine").exists()
 

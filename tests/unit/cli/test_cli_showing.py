@@ -23,8 +23,8 @@ RELEASE, CERTIFICATE = "out/people.parquet", "out/people.certificate.json"
 COUNTED = [
     "n counts people of a sample, which each person of the source was in with probability 0.5",
     "n / 0.5 estimates the group in the source: 2 is about 4, give or take 2 (1 SD)",
-    "a group that is missing had fewer than 2 people in the sample: it need not be empty",
-    "of groups near 2 those are shown that the sample favoured: they seem too large",
+    "a missing group had fewer than 2 people in the sample: it need not be empty",
+    "shown counts near 2 tend to be too large, because a group with fewer is missing",
 ]
 
 

@@ -17,7 +17,9 @@ def test_every_key_is_released_verified_and_explained(cli, policy):
     file = policy("a", KEYS, **WIDE)
     planned = cli("plan", file)
     assert "mechanism  noisy counts, truncated laplace, public keys" in planned.out
-    assert "shown      9 public keys, whoever is in them, and no other group" in planned.out
+    assert (
+        "shown      9 public keys, even without people in them, and no other group" in planned.out
+    )
     assert "the policy's keys are public: they were listed without looking" in planned.out
     table = cli("plan", file, "--format", "json").document["comparison"]
     assert [row["visible_from"] for row in table["mechanisms"]] == [0, 0]
@@ -65,7 +67,7 @@ def test_all_groups_are_released_and_compared_with_a_threshold(cli, policy):
     text = Path(policy("a", ALL, **WIDE)).read_text().replace("sex: keep", MAPPED)
     Path("a.yaml").write_text(text)
     planned = cli("plan", "a.yaml")
-    assert "shown      12 public keys, whoever is in them" in planned.out
+    assert "shown      12 public keys, even without people in them" in planned.out
     assert "without public_groups a group of 30 people would be shown half the time" in planned.out
     done = cli("release", "a.yaml", "--format", "json").document
     assert done["groups"] == 12

@@ -261,7 +261,7 @@ def test_a_table_that_is_looked_up_is_joined_by_the_policy(tmp_path, shape):
     # That it is public is nobody's word but the user's, who is told so.
     told = done.output.partition("confirm these, for nothing checks them:")[2]
     assert "dev.main.regions is the same, whichever people are in dev.main.stg_people" in told
-    assert "public by your word" in told and "has one row for each town" in told
+    assert "public, as you state" in told and "has one row for each town" in told
     text = world.read("models/towns.privacy.yml")
     source = """source:
   table: "ref('stg_people')"
@@ -286,4 +286,4 @@ def test_a_draft_says_what_to_confirm_too(tmp_path):
     done = run(made(tmp_path, sql), "towns")
     assert done.exit_code == 1 and "LEAST" in done.output
     assert "public: true}" in done.output
-    assert "public by your word" in done.output
+    assert "public, as you state" in done.output

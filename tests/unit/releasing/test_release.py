@@ -856,7 +856,7 @@ def test_of_a_row_key_that_nothing_enforces_each_value_counts_once(lab):
     assert done.groups == 1  # of each the least age: 20
     assert done.people < 50
     [told] = [each for each in said if each.startswith("warning: ")]
-    assert "by your word alone: where id has many rows one is kept, the least in" in told
+    assert "as only you state: where id has many rows one is kept, the least in" in told
     found = previewing.preview(policy, lab.project).certificate
     assert "key_unique" not in [each.code for each in found.assumptions]
 
@@ -866,7 +866,7 @@ def test_a_row_key_of_two_columns_is_told_as_a_policy_has_it(lab):
     source = "{file: ids.csv}\nprivacy_unit: {columns: [house, number], rows: one}"
     policy, said = lab.policy(source=source, recode="{number: keep}"), []
     release(policy, lab.project, say=said.append)
-    [told] = [each for each in said if "one row a person by your word alone" in each]
+    [told] = [each for each in said if "one row for each person, as only you state" in each]
     assert "rows: any, or rows: {first_by: […]}, says which" in told
 
 

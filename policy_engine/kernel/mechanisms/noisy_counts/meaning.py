@@ -93,8 +93,8 @@ class NoisyMeaning(Meaning[Noisy]):
         if most > 1:
             yield (
                 own,
-                f"a person is counted in up to {most} groups; of whoever is in more, {most} were"
-                " drawn, so that a group may have more people than were counted",
+                f"a person is counted in up to {most} groups; if a person is in more, {most} were"
+                " drawn, so a group can have more people than were counted",
             )
         if isinstance(law, Listed):
             yield "", all_shown(law, counted)
@@ -110,9 +110,9 @@ class NoisyMeaning(Meaning[Noisy]):
         half = shown_half(table, k)
         yield (
             "",
-            f"a group of {half} people is shown half of the time: one that is missing need not be"
-            " empty, and of groups near it those are shown that the noise favoured: they seem too"
-            " large",
+            f"a group of {half} people is shown half of the time: a missing group need not be"
+            " empty; shown counts near this size tend to be too large, because a group with low"
+            " noise is missing",
         )
 
     def _within(self, counted: str) -> Iterator[tuple[str, str]]:

@@ -54,11 +54,10 @@ class SampleMeaning(Meaning[OfSample]):
             )
         yield (
             "",
-            f"a group that is missing had fewer than {k} people in the sample: it need not be"
-            " empty",
+            f"a missing group had fewer than {k} people in the sample: it need not be empty",
         )
-        near = "those are shown that the sample favoured: they seem too large"
-        yield "", f"of groups near {k} {near}"
+        near = "tend to be too large, because a group with fewer is missing"
+        yield "", f"shown counts near {k} {near}"
 
     def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
         """The count, which estimates the group in the source."""
