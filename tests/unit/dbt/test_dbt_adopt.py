@@ -194,7 +194,7 @@ REFUSED = {
         f"select r.region, count(distinct p.person_id) as n {FROM} p right join"
         " {{ ref('regions') }} r"
         f" on p.town = r.town group by 1 having count(distinct p.person_id) >= 20",
-        "a RIGHT JOIN of dev.main.regions; write JOIN or LEFT JOIN of tables ON columns that are",
+        "a RIGHT JOIN of dev.main.regions; write JOIN or LEFT JOIN of tables ON equal columns",
     ),
     "others": (BY_HAND["union"].replace("as age", "as age", 1).replace(
         "select null, age, count(distinct person_id) from {{ ref('stg_people') }}",
