@@ -76,7 +76,7 @@ def test_nothing_is_left_and_nothing_of_the_source_is_used(people, tmp_path, mon
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.chdir(tmp_path)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-    found = audit(policy_of(tmp_path), runs=20)
+    found = audit(policy_of(tmp_path), runs=100)
     assert not found.broken and Path.cwd() == tmp_path
     assert list(temporary.iterdir()) == []
     after = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
