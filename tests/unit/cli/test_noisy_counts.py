@@ -150,7 +150,7 @@ def test_an_account_that_is_spent_says_that_nothing_fits(cli, policy):
     assert cli("release", policy("a", NOISY, epsilon="0.9", delta="1.0e-6")).code == 0
     found = cli("release", policy("b", NOISY, epsilon="0.9", delta="1.0e-6"))
     assert found.code == 1
-    assert " there is left: none like this; " in found.err
+    assert " there is left: none like this, " in found.err
 
 
 def test_a_print_is_checked_with_its_worth(cli, policy):
