@@ -69,7 +69,7 @@ GROUPS = {
         "engines",
     ),
     "Releases": ("release", "restore", "show", "estimate"),
-    "What a release tells": ("verify", "report", "assess", "attack", "audit"),
+    "Checking a release": ("verify", "report", "assess", "attack", "audit"),
     "Without a policy": ("calculate", "certify-sql"),
     "Accounts, keys and people": ("ledger", "keys", "join", "review", "desk"),
     "dbt": ("dbt",),

@@ -202,7 +202,8 @@ class ComparisonTable:
         if self.found.auto is not None and self.aim.releases == 1:
             yield "  auto: what noise.distribution: auto takes"
         elif self.found.auto is not None:
-            yield "  auto: of the first two what shows smaller groups; in a policy for one release"
+            smaller = "the one of the first two that shows smaller groups"
+            yield f"  auto: {smaller}; a policy compares them for one release"
 
     def _with_or_without(self) -> Iterator[str]:
         """What a public list of groups takes away, or could."""

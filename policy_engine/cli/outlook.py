@@ -164,7 +164,7 @@ def _counts(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterato
     if noise.groups > 1:
         yield f"counts     {count} estimates how many people were counted in a group: {about}"
         certain = f"for certain {count} - {-low} to {count} + {high} people were counted"
-        left_out = f"who is in more than {noise.groups} groups is left out of some"
+        left_out = f"a person in more than {noise.groups} groups counts in {noise.groups} of them"
         yield f"           {certain}; {left_out}"
         return
     kept = policy.source.has_many_rows

@@ -102,7 +102,7 @@ def test_many_releases_are_compared_by_law(cli, policy):
     text = cli("plan", file, "--releases", 20).out
     assert "for 20 releases together" in text
     assert "\n* negative binomial " in text
-    assert "auto: of the first two what shows smaller groups" in text
+    assert "auto: the one of the first two that shows smaller groups" in text
     found = cli(*CALIBRATE, "--releases", 20, "--format", "json").document
     assert halves(found)["negative_binomial"] < halves(found)["discrete_gaussian"]
     assert marked(found, "used") == []

@@ -74,7 +74,7 @@ def test_the_words_name_each_number_and_from_where_on_a_mean_says_something():
     assert first.startswith("in 95 of 100 releases noise puts n off by at most 7; rows by at most")
     assert first.endswith("; people_cut_groups by at most 7")
     assert "mean by at most 24 / n where the mean is 45, up to " in first
-    assert left_out == "that leaves out what bounds and the rounding of values move"
+    assert left_out == "these intervals do not include the effect of bounds and of rounded values"
     assert middle == "middle has no such interval: it depends on how close its values lie"
     assert alone.startswith("mean is noise alone where n is below ")
     (alone,) = within_words(measures[:1], *drawn[:3])

@@ -142,7 +142,7 @@ def within_words(
     told += [f"{name} by at most {within(table):,}" for name, table in (cuts or {}).items()]
     yield f"in 95 of 100 releases noise puts {'; '.join(told)}"
     if any(quantities[measure.quantity - 1].center is not None for measure in measures):
-        yield "that leaves out what bounds and the rounding of values move"
+        yield "these intervals do not include the effect of bounds and of rounded values"
     for name in quantiles:
         yield f"{name} has no such interval: it depends on how close its values lie"
     for noise in noises:

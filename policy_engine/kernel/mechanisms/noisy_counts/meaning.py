@@ -707,8 +707,8 @@ def beside_noise(
     who = "row" if many and clip.per == "row" else "person"
     yield from _rounding(measure, clip, who, is_exact=is_exact)
     yield (
-        f"in {measure.name} a {who} below {low} counts as {low}, and above {high} as {high}: by"
-        " how much that moves it is not told"
+        f"in {measure.name} a {who} below {low} counts as {low}, and above {high} as {high}: no"
+        f" column says how much this changes {measure.name}"
     )
     if measure.is_mean:
         return
