@@ -267,13 +267,13 @@ def _verdict(certificate: CertificateFile, release: Path | None, project: Projec
     except VerificationFailed as error:
         return Verification("red", f"because {error}")
     except FileError as error:
-        return Verification("amber", f"not looked at: {error}")
+        return Verification("amber", f"not checked: {error}")
     if not found.is_certified:
-        return Verification("amber", "signed; it promises no (ε, δ)")
+        return Verification("amber", "signed; the statement promises no (ε, δ)")
     if not found.is_recomputed:
-        return Verification("amber", "signed; nothing but the accountant recomputed its δ")
+        return Verification("amber", "signed; δ was recomputed in one way only, by the accountant")
     if release is None:
-        return Verification("amber", "the certificate holds; the release was not looked at")
+        return Verification("amber", "the certificate is valid; the release was not checked")
     return Verification("green", "and it belongs to this release")
 
 

@@ -139,7 +139,7 @@ def _row(account: Account, entries: Sequence[Entry], state: LedgerState) -> Acco
         charges=balance.charges,
         open=sum(entry.is_open for entry in entries),
         limit=None if account.limit is None else str(account.limit),
-        spent="in each window for itself" if account.has_windows else spent,
+        spent="counted in each window separately" if account.has_windows else spent,
         sums=f"ε {brief(basic.basic_epsilon)}, δ {brief(basic.basic_delta)}",
         left=_left(account, state),
         share=None if account.has_windows else _share(balance),
@@ -179,7 +179,7 @@ def _roles(needs: Mapping[str, int]) -> str:
 def _left(account: Account, state: LedgerState) -> str | None:
     """What it would still pay for, of the kind of its last charge and of others."""
     if not state.has_begun:
-        return "not known, for there is no ledger here"
+        return "not known, because there is no ledger here"
     left = state.left(account)
     return None if left is None else left.words("the last")
 
@@ -286,7 +286,7 @@ STATES = {
     "started": "charged; running, failed or stopped",
     "kept": "charged; not published",
     "committed": "published",
-    "cancelled": "given back: nothing ran",
+    "cancelled": "given back, because nothing ran",
 }
 """What became of a charge, in words."""
 

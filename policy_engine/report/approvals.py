@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from policy_engine.releasing.ledger_state import LedgerState
 
 SUFFIX = ".approvals.intoto.jsonl"
-_ELSEWHERE = "whose the key is stands in the review policy, which is not here"
+_ELSEWHERE = "only the review policy says who has this key, and it is not here"
 _NOT_ASKED = "nobody was asked to approve this"
 
 
@@ -77,9 +77,9 @@ class LedgersWord:
     def words(self) -> str:
         """What was required, and that it was met: nothing else is recorded."""
         wanted = ", ".join(f"{n} of role {role}" for role, n in self.needs.items()) or "nobody"
-        met = "and it was met" if self.matter else "and it was released without them"
+        met = "all were given" if self.matter else "released without them"
         return (
-            f"of the {self.stage}: {wanted}, {met} (review policy"
+            f"for the {self.stage}: {wanted}; {met} (review policy"
             f" {self.required.policy.serial}, {self.required.policy.digest[:15]})"
         )
 
@@ -88,10 +88,10 @@ class LedgersWord:
         if line in self.brought.approvals:
             return ""
         if self.matter is None:
-            return "it was released without approvals"
+            return "the release was made without approvals"
         signed = None if time is None else moment(time)
         if signed is not None and signed > self.at:
-            return "it came after the ledger had counted"
+            return "it came after the ledger counted the approvals"
         alone = approvals.Brought(self.brought.request, (line,))
         found = approvals.tally(
             self.required.policy, self.matter, alone, self.at, self.required.revoked
@@ -99,7 +99,7 @@ class LedgersWord:
         if found.refused:
             return found.refused[0].removeprefix("line 1: ")
         if found.counted or not found.faults:
-            return "the ledger did not need it, or it was not there in time"
+            return "the ledger did not need it, or it came too late"
         return found.faults[-1]
 
 

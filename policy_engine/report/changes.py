@@ -267,7 +267,7 @@ def weakens(found: tuple[KeyChange, ...]) -> bool:
 def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
     for key, was, now, is_weaker, why in (
         ("guarantee.epsilon", old.epsilon, new.epsilon, new.epsilon > old.epsilon, _FURTHER),
-        ("guarantee.delta", old.delta, new.delta, new.delta > old.delta, "more slack"),
+        ("guarantee.delta", old.delta, new.delta, new.delta > old.delta, "δ is larger"),
         ("k", old.k, new.k, new.k < old.k, "smaller groups are shown"),
         ("sample.rate", old.rate, new.rate, new.rate > old.rate, "more people are in the sample"),
     ):
@@ -277,21 +277,21 @@ def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
     measured = tuple(_measured(old, new))
     yield from measured
     if old.unit != new.unit:
-        why = "others are protected, and ε is of them"
+        why = "another unit is protected, so ε means something else"
         yield KeyChange("privacy_unit", old.unit, new.unit, "to judge", why)
     if old.neighbours != new.neighbours:
-        why = "what it means for one person differs"
+        why = "the promise compares other sources"
         yield KeyChange("guarantee.neighbours", old.neighbours, new.neighbours, "to judge", why)
     yield from _columns(old.shown, new.shown)
-    for each in _texts(old.sums, new.sums, "to judge", "it stands beside counts"):
+    for each in _texts(old.sums, new.sums, "to judge", "it is shown beside the counts"):
         own: Effect = "not weaker" if each.after == ABSENT else each.effect
         own = "weaker" if each.before == ABSENT else own
         yield replace(each, key=f"measures.{each.key}", effect=own)
     if old.assumptions is not None and new.assumptions is not None:
         for text in (each for each in new.assumptions if each not in old.assumptions):
-            yield KeyChange("assumption", ABSENT, text, "weaker", "it rests on more")
+            yield KeyChange("assumption", ABSENT, text, "weaker", "one more assumption")
         for text in (each for each in old.assumptions if each not in new.assumptions):
-            yield KeyChange("assumption", text, ABSENT, "not weaker", "it rests on less")
+            yield KeyChange("assumption", text, ABSENT, "not weaker", "one assumption less")
     # A column that is there in one of them alone has a verdict of its own.
     both = {f"column.{name}" for name in old.shown.keys() & new.shown.keys()}
     texts = [
@@ -301,7 +301,7 @@ def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
     yield from _texts(texts[0], texts[1], "to judge", "")
     # What cannot weaken by itself has the verdict of what is measured of it.
     as_measured: Effect = "weaker" if weakens(measured) else "not weaker"
-    yield from _texts(old.harmless, new.harmless, as_measured, "by odds and size, as told above")
+    yield from _texts(old.harmless, new.harmless, as_measured, "see odds and visible above")
 
 
 def _measured(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
@@ -343,17 +343,19 @@ def _odds(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
 
 def visible_words(size: int) -> str:
     """From how many people on a group is shown half of the time; 0 where every group is."""
-    return f"50 % visible from {size:,} people" if size else "every group is shown"
+    if not size:
+        return "every group is shown"
+    return f"groups of {size:,} people or more are shown at least half of the time"
 
 
-_FURTHER = "odds can move further"
-_UNREAD = "one of the certificates has no claim, so that its recode is not known"
+_FURTHER = "odds can change more"
+_UNREAD = "one of the certificates has no claim, so its recode is not known"
 _ORDER: Mapping[recodes.Order, tuple[Effect, str]] = {
     "same": ("not weaker", ""),
-    "relabelled": ("not weaker", "other words for the same groups"),
-    "coarser": ("not weaker", "it tells less"),
-    "finer": ("weaker", "it tells more"),
-    "other": ("to judge", "neither can be made of the other"),
+    "relabelled": ("not weaker", "the same groups with other labels"),
+    "coarser": ("not weaker", "it shows less detail"),
+    "finer": ("weaker", "it shows more detail"),
+    "other": ("to judge", "neither is coarser than the other"),
 }
 
 
@@ -378,9 +380,9 @@ def _columns(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[K
         change: tuple[Effect, str] | None = None
         moved: tuple[recodes.Moved, ...] = ()
         if name not in old:
-            change = ("weaker", "a further column is shown")
+            change = ("weaker", "one more column is shown")
         elif name not in new:
-            change = ("not weaker", "it is not shown any more")
+            change = ("not weaker", "the column is not shown any more")
         elif old[name] is None or new[name] is None:
             change = None if old[name] is new[name] else ("to judge", _UNREAD)
         elif (order := recodes.compared(old[name], new[name])) != "same":

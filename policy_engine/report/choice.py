@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 Colour = Literal["green", "amber", "red"]
 _VERDICTS: Mapping[Colour, str] = {
-    "green": "Verified: the certificate of this choice holds, and it belongs to this policy",
-    "amber": "The certificate of this choice holds; the policy that was chosen was not looked at",
-    "red": "The certificate of this choice does not hold for what was named: rely on nothing here",
+    "green": "Verified: the certificate of this choice is valid, and it belongs to this policy",
+    "amber": "The certificate of this choice is valid; the chosen policy was not checked",
+    "red": "The certificate of this choice is not valid for these files: do not rely on this page",
 }
 
 

@@ -43,12 +43,12 @@ def span_words(span: TimeBetween) -> str:
     >>> from policy_engine.kernel.types import Type
     >>> born, seen = (Column(name, Type("date")) for name in ("born", "seen"))
     >>> print(span_words(TimeBetween("age", born, seen, "year")))
-    of each row age, the whole years from born (date) to seen (date), where that is no earlier
+    age of each row: the whole years from born (date) to seen (date), if that is not earlier
     """
     since, until = column_text(span.since), column_text(span.until)
     return (
-        f"of each row {named(span.name)}, the whole {span.unit}s from {since} to {until}, where"
-        " that is no earlier"
+        f"{named(span.name)} of each row: the whole {span.unit}s from {since} to {until}, if that"
+        " is not earlier"
     )
 
 
@@ -58,17 +58,17 @@ def joined_words(joined: JoinedRelation) -> str:
     by = " and ".join(f"{column_text(own)} = {column_text(other)}" for own, other in joined.on)
     ways = ((named(c.name), "descending" if down else "ascending") for c, down in joined.order)
     first = ", then ".join(f"{name} {way}" for name, way in ways)
-    which = f"the first by {first}" if first else "the least"
-    whose = "the same whoever is in the data" if joined.is_public else "the person's own"
+    which = f"the first by {first}" if first else "the smallest"
+    whose = "the same for any people" if joined.is_public else "rows of the same person"
     return (
-        f"beside each row {columns} of {_place_words(joined.source)}, {whose}, where {by}, of"
-        f" several rows {which}"
+        f"each row gets {columns} from {_place_words(joined.source)} ({whose}), where {by}; if"
+        f" several rows match, {which}"
     )
 
 
 def _place_words(source: Relation | Files) -> str:
     if isinstance(source, Relation):
-        view = ", a view each of whose rows is made of one person's" * source.is_rowwise
+        view = " (a view; each of its rows comes from one person)" * source.is_rowwise
         return f"the table {'.'.join(map(named, source.parts))}{view}"
     place = source.path if _PLAIN_PATH.fullmatch(source.path) else quoted(source.path)
     kind = {"parquet": "Parquet", "csv": "CSV", "delta": "Delta"}[source.kind]
@@ -86,41 +86,41 @@ def person_words(claim: Claim) -> str:
     if isinstance(unit, Rows):
         return "each row is one person"
     named = " and ".join(map(column_text, unit.keys))
-    who = f"each value of {named} is one person; rows without one are nobody"
+    who = f"each value of {named} is one person; rows without a value are left out"
     if len(unit.keys) > 1:
-        who = f"each combination of {named} is one person; rows that lack one are nobody"
+        who = f"each combination of {named} is one person; rows that lack one of them are left out"
     match unit.order:
         case None:
-            return f"{who}; the engine enforces that nobody has a second row"
+            return f"{who}; the engine enforces one row for each person"
         case Drawn():
-            return f"{who}; of a person's different rows one is drawn by chance"
+            return f"{who}; one of the person's different rows is drawn by chance"
         case Groups(most):
             return (
-                f"{who}; all rows of a person count, once in each group, in {most} groups at most,"
-                " drawn by chance where there are more"
+                f"{who}; all rows of a person count, but once in each group, and in at most"
+                f" {most} groups; if a person is in more groups, {most} are drawn by chance"
             )
     terms = (
         f"{column_text(each)} {'descending' if down else 'ascending'}" for each, down in unit.order
     )
     return (
-        f"{who}; of a person's rows the first by {', then '.join(terms)} is kept, and of rows alike"
-        " in that the first by all columns that are read"
+        f"{who}; only the first row of a person by {', then '.join(terms)} counts; if several rows"
+        " are first, the first of them by all columns that are read"
     )
 
 
 def column_words(shown: Shown) -> str:
     """A released column, and of which column of the source it is made."""
     if shown.column is None:
-        return f"{named(shown.name)}, of no column"
+        return f"{named(shown.name)}, from no column"
     of = column_text(shown.column)
-    return of if shown.name == shown.column.name else f"{named(shown.name)}, made of {of}"
+    return of if shown.name == shown.column.name else f"{named(shown.name)}, from {of}"
 
 
 def column_lines(shown: Shown) -> tuple[str, ...]:
     """A released column: of which it is made, and how, each label on a line of its own."""
     lines = [column_words(shown), *(f"  {each}" for each in recode_meaning(shown.recode).lines())]
     if shown.missing is not None:
-        lines.append(f"  in place of NULL: {quoted(shown.missing)}")
+        lines.append(f"  instead of NULL: {quoted(shown.missing)}")
     return tuple(lines)
 
 

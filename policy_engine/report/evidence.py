@@ -152,7 +152,7 @@ class PaidAccount:
     @property
     def paid_for(self) -> str:
         """How many other releases it has paid for, in every window."""
-        beside = counted(self.charges - 1, "other")
+        beside = counted(self.charges - 1, "other release")
         if self.window is None:
             return beside
         return f"{beside} in {self.window}, and for {self.elsewhere} in other windows"
@@ -261,7 +261,7 @@ def _by_policy(policy: ReviewPolicy, counted: tuple[StageApprovals, ...]) -> Ite
         wanted = ", ".join(f"{n} of role {role}" for role, n in policy.needs[each.stage].items())
         met = "; ".join(each.faults) or each.words()
         serial = f"review policy {policy.serial}, {policy.digest[:15]}"
-        yield f"of the {each.stage}: {wanted} ({serial}); {met}"
+        yield f"for the {each.stage}: {wanted} ({serial}); {met}"
     yield f"not known here: {UNKNOWN}"
 
 

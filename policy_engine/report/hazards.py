@@ -21,8 +21,8 @@ from policy_engine.report.mechanism import How
 from policy_engine.report.promise import SIDE_CHANNELS, PromiseSaid
 from policy_engine.values import frozen
 
-ANSWER = "answer it in here"
-LEDGER = "export where the account's ledger is"
+ANSWER = "write the answer here"
+LEDGER = "export in the project that has the account's ledger"
 CHOICES = ("recodes_blind", "limits_blind")
 """What a certificate assumes of how recodes and limits were chosen."""
 
@@ -46,7 +46,7 @@ def hazards(
 ) -> Iterator[Answered]:
     """Every hazard, with what is stated of a release whose certificate holds."""
     chances = tuple(f"{bar.label}: {bar.words}" for each in made.chances for bar in each.bars)
-    unit = f"unit: {said.unit}; what differs by more than one of them is not hidden"
+    unit = f"unit: {said.unit}; a difference of more than one unit is not hidden"
     engine = " ".join((certificate.engine, certificate.terms.engine_version)).strip()
     numbers = f"{said.numbers}. {said.sentence}"
     yield Answered(
@@ -56,13 +56,17 @@ def hazards(
     outside = (unit, comes_and_goes(certificate.terms.edition, certificate.promise.neighbours))
     told = tuple(filter(None, outside))
     yield Answered("Differences outside of the unit; event level", "certificate: unit", told)
-    compared = (f"{said.numbers}: no ε stands here without its δ and its unit",)
+    compared = (f"{said.numbers}: this page shows each ε with its δ and unit",)
     yield Answered("Unequal δ or units compared", "certificate: epsilon, delta, unit", compared)
     yield Answered("Exact releases of the same data", "ledger", _others(budget), LEDGER)
-    written = (f"{engine}; the query was printed from the claim, and is compared token for token",)
+    written = (
+        f"{engine}; policy-engine wrote the query from the claim, and compares it token by token",
+    )
     yield Answered("Own implementation", "certificate: query, engine_version", written)
     yield Answered("Statistical bias, 3.2 and 3.3", "computed from the certificate", chances)
-    small = ("small groups are left out first: a minority that is missing need not be absent",)
+    small = (
+        "small groups are left out first: a minority that is not shown can still be in the data",
+    )
     yield Answered(
         "Systemic and human bias, 3.3", "certificate: k", small if certificate.k > 1 else ()
     )
@@ -71,7 +75,7 @@ def hazards(
     yield Answered(
         "Trust that does not hold", "", (), "say who confirmed each assumption, and when"
     )
-    channels = tuple(f"not hidden: {each}" for each in SIDE_CHANNELS)
+    channels = tuple(f"not prevented: {each}" for each in SIDE_CHANNELS)
     yield Answered("Side channels, 4.3", "documentation: side channels", channels)
     remedy = "write 'about.access' in the policy"
     told = (access,) if access else ()
@@ -80,8 +84,8 @@ def hazards(
     )
     columns = ", ".join(each.name for each in certificate.claim.inputs)
     if certificate.unit != ROW_UNIT:
-        columns += f"; people are told apart by {certificate.unit}"
-    read = (f"columns that are shown, summed or filtered by: {columns}",)
+        columns += f"; {certificate.unit} identifies a person"
+    read = (f"columns that are shown, summed or in the filter: {columns}",)
     yield Answered("Collecting too much, 4.5", "certificate: claim", read)
     if sampled := meaning_of(certificate.claim).why_sampled():
         where = "certificate: mechanism, k, rate"
@@ -100,8 +104,8 @@ def _failure(certificate: Certificate) -> tuple[str, ...]:
         for at, slack in ((promise.epsilon, promise.delta), (twice, delta))
     )
     return (
-        f"{points}: δ falls as ε grows. Were everything shown with the probability δ, it would"
-        " stay the same",
+        f"{points}: δ falls as ε grows. If δ were the probability that everything is shown, it"
+        " would be the same at each ε",
     )
 
 
@@ -109,6 +113,6 @@ def _others(budget: PaidAccount | None) -> tuple[str, ...]:
     if budget is None:
         return ()
     return (
-        f"account {budget.account} has paid for {budget.paid_for}, of the same people; of what no"
-        " account of this project has paid for it knows nothing",
+        f"account {budget.account} has paid for {budget.paid_for}, about the same people; the"
+        " ledger does not know releases that no account of this project has paid for",
     )

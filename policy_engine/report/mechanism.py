@@ -80,15 +80,15 @@ def _steps(certificate: Certificate) -> Iterator[tuple[str, str]]:
     yield "source", _source(certificate)
     if claim.filter:
         only = "; ".join(map(words_of, claim.filter))
-        yield "filter", f"only rows of one kind take part: {only}"
+        yield "filter", f"only these rows are used: {only}"
     yield from meaning.sampling(certificate)
-    yield "recode", f"{_recoded(claim)}, whatever the data"
+    yield "recode", f"{_recoded(claim)}; this is the same for any data"
     yield from meaning.steps()
     if models := certificate.terms.models:
         told = " and ".join(map(str, models))
-        yield "models", f"classes that do not have {told} are left out, by the numbers here"
+        yield "models", f"classes that do not have {told} are left out, judged by the shown numbers"
     is_rows = claim.count is None
-    yield "release", "rows without counts" if is_rows else "one row a group, with its count"
+    yield "release", "rows without counts" if is_rows else "one row for each group, with its count"
 
 
 def _recoded(claim: Claim) -> str:
@@ -98,10 +98,8 @@ def _recoded(claim: Claim) -> str:
     columns = counted(count, "column")
     kept = sum(recode_meaning(column.recode).keeps for column in claim.columns)
     if not kept:
-        return f"{columns}, each made coarser as the policy says"
-    return (
-        f"{columns}: {count - kept} made coarser as the policy says, {kept} shown as in the source"
-    )
+        return f"{columns}, each is made coarser by the policy"
+    return f"{columns}: {count - kept} made coarser by the policy, {kept} shown as in the source"
 
 
 def _source(certificate: Certificate) -> str:
@@ -110,75 +108,75 @@ def _source(certificate: Certificate) -> str:
         (source_of(claim), *filter(None, [" and ".join(j.source.name for j in claim.joins)]))
     )
     if unit == ROW_UNIT:
-        return f"{source}: one row is one person"
-    who = f"{source}: a person is a value of {unit}"
+        return f"{source}: each row is one person"
+    who = f"{source}: each value of {unit} is one person"
     order = claim.unit.order if isinstance(claim.unit, People) else None
     if isinstance(order, Groups):
-        return f"{who}, counted in {order.most} groups at most"
+        return f"{who}, who counts in at most {order.most} groups"
     if isinstance(order, Drawn):
-        return f"{who}, of whose different rows one is drawn"
-    return who if order is None else f"{who}, of whose rows one is kept"
+        return f"{who}; one of the person's different rows is drawn"
+    return who if order is None else f"{who}; one row of the person is used"
 
 
 _STEP = re.compile(r"^(?:WITH |\)?, )([a-z_]+[0-9]*) AS (?:[A-Z]+ )*\($")
 _STEPS = {
-    "sampled": "The people of the sample, and of their columns only those that are needed.",
-    "people": "Everybody in the source, and of their columns only those that are needed.",
-    "chosen": "Of each person's rows or groups those that count, drawn under the secret.",
-    "kept": "Only whoever meets the policy's filter.",
-    "counted": "Equal rows, counted once: the release is the same, and made faster.",
+    "sampled": "The people of the sample, with only the needed columns.",
+    "people": "Everybody in the source, with only the needed columns.",
+    "chosen": "The rows or groups of each person in a secret order: the first of them count.",
+    "kept": "Only the rows that meet the policy's filter.",
+    "counted": "Equal rows are put together with their number. This only saves time.",
     "looked": "Each value beside its label in the policy's map.",
-    "recoded": "Each column as it may be shown: whatever has no label becomes empty.",
+    "recoded": "Each column as it can be shown. A value without a label becomes empty.",
     "placed": "Each person's groups, or different rows, numbered in a fixed order.",
     "found": "Each person once in each of their groups.",
-    "beyond": "Who is in more groups than count.",
-    "typed": "Texts and other types, read as the policy says; what is no such value is empty.",
+    "beyond": "People who are in more groups than can count.",
+    "typed": "Each value as the type that the policy gives. A value of no such type becomes empty.",
     "classed": "How many people are in each group.",
-    "within": "Each person in the groups that count.",
+    "within": "Each person, only in the groups that count.",
     "grouped": "How many people are in each group, before any noise.",
-    "fine": "How many people there are by all columns together.",
-    "spread": "Everybody once more for each set of columns that is counted by.",
-    "drawn": "Secret random digits: nobody can foresee them without the secret.",
-    "noised": "The random digits choose the noise from a fixed table; it is added to the number.",
-    "bounded": "Means, kept between the ends that the policy fixed.",
-    "cut": "Who is cut, by the limits that the policy fixed.",
-    "told": "How many they are in the whole release, and their random digits.",
-    "gathered": "What each person gives to each of their groups.",
-    "crowded": "Who has more rows in a group than count.",
-    "lined": "Their rows, numbered in a fixed order.",
-    "ranked": "The same in a secret order.",
-    "trimmed": "The first of them in that order, so many as count.",
+    "fine": "How many people are in each combination of all columns.",
+    "spread": "Everybody again for each set of columns that groups are counted by.",
+    "drawn": "Secret random digits. Nobody can predict them without the secret.",
+    "noised": "The random digits choose noise from a fixed table. It is added to the number.",
+    "bounded": "Means, held between the two limits that the policy gives.",
+    "cut": "For each person: whether a limit of the policy cuts values or groups of this person.",
+    "told": "How many people are cut in the whole release, and the random digits for this number.",
+    "gathered": "What each person adds to each of their groups.",
+    "crowded": "People who have more rows in a group than can count.",
+    "lined": "The rows of these people, numbered in a fixed order.",
+    "ranked": "The same rows in a secret order.",
+    "trimmed": "The first rows in this order, as many as can count.",
     "valued": "The rows that count, one by one.",
     "seated": "Each person's groups, numbered in a fixed order.",
-    "taken": "The same in a secret order.",
+    "taken": "The same groups in a secret order.",
     "weighed": "The rows that count, in the groups that count.",
     "tallied": "How often each value is in each group.",
     "spaced": "The groups, numbered.",
     "offered": "Each group with every value that could be chosen, and with its own.",
-    "summed": "How many of a group's values each of them is.",
-    "ladder": "How many are no greater.",
-    "missed": "By how many people each value is off the asked one.",
-    "distant": "How much further each value is off than the best one of its group.",
-    "tossed": "The values whose secret coin fell: the nearer one is, the likelier it does.",
-    "fallen": "These in a secret order.",
-    "picked": "The first of them.",
-    "released": "Only what is large enough to be shown.",
-    "repeated": "Each group as often as its count says.",
-    "numbered": "The rows in an order that tells nothing.",
-    "answered": "Each value, or by chance one of the public list in its place.",
+    "summed": "How often each value is in its group.",
+    "ladder": "How many values of the group are not greater.",
+    "missed": "By how many steps each value misses the asked quantile.",
+    "distant": "How much more each value misses than the best value of its group.",
+    "tossed": "A secret coin for each value lets it stay or not: a better value stays more often.",
+    "fallen": "The values that stayed, in a secret order.",
+    "picked": "The first value in this order.",
+    "released": "Only groups that are large enough to be shown.",
+    "repeated": "Each group, repeated as often as its count says.",
+    "numbered": "The rows, numbered in sorted order.",
+    "answered": "Each value. By chance, a value from the public list takes its place.",
     "domain": "The public lists of values.",
     "tuples": "Every combination of public values, and whether, or how many, people have it.",
 }
-_LOOKUP = "A public list: a value, and what it is shown as."
+_LOOKUP = "A public list: each value, and the label that is shown for it."
 _LAST = {
-    "SELECT": "What leaves: these columns and no others.",
-    "FROM": "Of which step it is made.",
-    "WHERE": "Only what is large enough to be shown.",
+    "SELECT": "The columns that are published. No other column is published.",
+    "FROM": "The step that the published rows come from.",
+    "WHERE": "Only groups that are large enough to be shown.",
     "GROUP BY": "One row for each combination of shown values.",
     "HAVING": "Groups that are too small are left out.",
-    "ORDER BY": "Sorted by what is shown, so that the order tells nothing of the source.",
+    "ORDER BY": "Sorted by the shown values, so the order shows nothing else about the source.",
 }
-_HEAD = "Whose query it is: the policy's name and the digest of its text."
+_HEAD = "The name of the policy, and the digest of its text."
 _WORDS = re.compile(rf"^({'|'.join(_LAST)})\b")
 
 

@@ -74,9 +74,13 @@ def promise(certificate: Certificate, justification: str | None = None) -> Promi
 
 
 _NOTIONS = {
-    ADD_REMOVE: "two sources are compared that differ by one person more or less (add_remove)",
+    ADD_REMOVE: (
+        "the promise compares the source with one that has one person more or one person less"
+        " (add_remove)"
+    ),
     REPLACE_ONE: (
-        "two sources are compared in which one person is replaced by another (replace_one)"
+        "the promise compares the source with one in which another person replaces one person"
+        " (replace_one)"
     ),
 }
 
@@ -103,9 +107,9 @@ def published() -> tuple[Published, ...]:
 
 _MOST_COLUMNS = 30
 SIDE_CHANNELS = (
-    "how long a release took, and that it failed, are not hidden from whoever watches the run",
-    "whoever reads the machine's memory, swap or spill files can know the sample or the noise",
-    "the warehouse's own logs may keep the query and what it read",
+    "people who watch the run see how long it takes, and whether it fails",
+    "people who read the machine's memory, swap or spill files can find the sample or the noise",
+    "the logs of the warehouse can keep the query and the data that it read",
 )
 
 
@@ -169,10 +173,10 @@ def _not_counted(
     claim: Claim, lines: tuple[Line, ...] | None, columns: tuple[str, ...]
 ) -> str | None:
     if lines is None:
-        return "the release was not looked at"
+        return "the release was not given"
     if why := meaning_of(claim).why_not_alike:
         return why
-    return None if len(columns) > 1 else "there is one column, and nothing to tell it from"
+    return None if len(columns) > 1 else "the release has only one column"
 
 
 def _alike(claim: Claim, lines: tuple[Line, ...]) -> Iterator[Alike]:
@@ -196,24 +200,22 @@ def question(assumption: Assumption) -> str:
     """An assumption as a question that somebody can answer with yes.
 
     >>> question(Assumption.of("source_stays", source="people"))
-    'Did nobody write to people while it was read?'
+    'Did people stay unchanged while it was read?'
     """
-    own = _QUESTIONS.get(assumption.code, "Is it so that {sentence}?")
+    own = _QUESTIONS.get(assumption.code, "Is it true that {sentence}?")
     return own.format(sentence=sentence_of(assumption), **dict(assumption.parameters))
 
 
 _QUESTIONS = {
-    "source_stays": "Did nobody write to {source} while it was read?",
-    "sample_alone": "Has nothing else left that was made from this sample, nor the sample itself?",
-    "noise_alone": "Has nothing else left that was made with this noise, nor the noise itself?",
-    "recodes_blind": (
-        "Did whoever chose columns and recodes choose them without looking at the source?"
-    ),
+    "source_stays": "Did {source} stay unchanged while it was read?",
+    "sample_alone": "Did the sample stay secret, and everything else that was made from it?",
+    "noise_alone": "Did the noise stay secret, and everything else that was made with it?",
+    "recodes_blind": "Were the columns and recodes chosen without looking at the source?",
     "limits_blind": (
-        "Did whoever chose columns, recodes, noise and limits choose them without looking at the"
-        " source?"
+        "Were the columns, recodes, noise and limits chosen without looking at the source?"
     ),
     "secret_waits": (
-        "Could nobody who sees the release read the secrets relation while the secret was there?"
+        "While the secret was in the secrets relation, was this relation hidden from everybody who"
+        " sees the release?"
     ),
 }

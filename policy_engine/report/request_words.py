@@ -53,26 +53,27 @@ QUESTIONS: Mapping[str, str] = {
         " protected far less."
     ),
     "columns": (
-        "What may readers see of each column? *Kept* means that the values appear as they are. A"
+        "What will readers see of each column? *Kept* means that they see the values themselves. A"
         " name or an address does not belong here."
     ),
     "goes to": "Who can read that place?",
     "promise": (
-        "Somebody guesses whether a person is in the data. May the guess be right as often as this"
-        " line says?"
+        "Somebody guesses whether a person is in the data. The line says how often the guess can be"
+        " right. Is this acceptable? δ should be at most 1 divided by ten times the number of"
+        " people."
     ),
     "price": (
-        "This price is privacy, not money. Whose account pays? The person who asks says what is"
-        " left. Is that enough for later releases?"
+        "The price is privacy, not money. Which account pays? Is enough left for later releases?"
+        " The person who asks states what is left. The program itself checks the account's limit."
     ),
-    "assuming": "No computer can check these lines. Whom can you ask whether each is true?",
+    "assuming": "No computer can check these lines. Whom can you ask whether each line is true?",
     "since last": "What changed since people last approved?",
 }
 """What a person who is asked to approve asks of a part, by its label."""
 _OF_EVERY_CLAIM = {"source", "filter", "recode", "release"}
 _NOTIONS = {
-    "add_remove": "two sources are compared that differ by one person more or less",
-    "replace_one": "two sources are compared in which one person is replaced by another",
+    "add_remove": "the data is compared with data that has one person more or one person less",
+    "replace_one": "the data is compared with data in which another person replaces one person",
 }
 
 
@@ -96,7 +97,7 @@ def decides(found: Presented) -> tuple[ReviewPart, ...]:
 def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     certificate, matter = certificate_shown(found.shown), found.matter
     claim, terms = certificate.claim, certificate.terms
-    form = "one row a person" if claim.count is None else "one row a group"
+    form = "one row for each person" if claim.count is None else "one row for each group"
     yield "goes to", [f"{quoted(matter.of['target'])} ({form})"]
     if matter.stage == "release":
         yield "bytes", [f"SHA-256 {matter.sha256}"]
@@ -104,7 +105,7 @@ def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     yield "person", [person_words(claim)]
     yield "columns", (line for each in claim.columns for line in column_lines(each))
     yield "count", [_count(claim)]
-    whole = ["none: every row of the source takes part"]
+    whole = ["none: all rows of the source are used"]
     yield "filter", [filter_line(each) for each in claim.filter] or whole
     yield "mechanism", _mechanism(certificate)
     yield "promise", _promise(certificate)
@@ -120,14 +121,20 @@ def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
 def _of_choice(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     """Of a private choice: what the candidates are, and what one of them costs."""
     stated = choice_shown(found.shown)
-    yield "goes to", [f"{quoted(found.matter.of['target'])} (a policy; no number of the source)"]
-    period = f", the rows of {stated.period} alone" if stated.period else ""
+    yield (
+        "goes to",
+        [f"{quoted(found.matter.of['target'])} (a policy without numbers from the source)"],
+    )
+    period = f", only the rows of {stated.period}" if stated.period else ""
     yield "source", [f"{quoted(stated.source)}{period}"]
     yield "person", [named(stated.unit)]
     yield "candidates", (f"{named(name)}: {', '.join(told)}" for name, told in stated.parts)
     many = counted(stated.candidates, "candidate")
     score = found.shown["score"]
-    yield "mechanism", [f"one of {many} is drawn, a better one more often; better is: {score}"]
+    yield (
+        "mechanism",
+        [f"one of {many} is drawn; a higher score is drawn more often; the score is: {score}"],
+    )
     yield (
         "promise",
         [
@@ -147,23 +154,23 @@ def _of_choice(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
 def _keys_since_last(found: Presented) -> Iterator[str]:
     """Which facts differ from what was approved last of the same."""
     if not found.last:
-        yield "no such choice of this policy was approved before"
+        yield "no choice for this policy was approved before"
         return
     every = sorted({*found.last, *found.shown})
     other = [name for name in every if found.last.get(name) != found.shown.get(name)]
-    yield f"differs in {', '.join(map(named, other))}" if other else "nothing differs"
+    yield f"these facts differ: {', '.join(map(named, other))}" if other else "nothing differs"
 
 
 def _count(claim: Claim) -> str:
     if claim.count is None:
-        return "none: a group is shown as so many rows"
-    return f"{named(claim.count)}: of each group"
+        return "none: a group has as many rows as its count"
+    return f"{named(claim.count)}: the count of each group"
 
 
 def _mechanism(certificate: Certificate) -> Iterator[str]:
     claim, k = certificate.claim, certificate.k
     if not isinstance(certificate.promise, Bounded):
-        yield f"suppression of raw classes: classes of fewer than {k} people are left out"
+        yield f"suppression of raw classes: classes with fewer than {k} people are left out"
         return
     told = how(certificate)
     yield claim.law.mechanism.replace("-", " ")
@@ -190,7 +197,8 @@ def _promise(certificate: Certificate) -> Iterator[str]:
     yield _NOTIONS[promise.neighbours]
     yield odds_sentence(epsilon, delta, promise.neighbours)
     if promise.sampled_at != 1:
-        yield f"the source is itself a secret sample of its population, at {promise.sampled_at:f}"
+        rate = f"{promise.sampled_at:f}"
+        yield f"the source itself is a secret sample: each person is in it with probability {rate}"
 
 
 def _price(found: Presented) -> Iterator[str]:
@@ -198,18 +206,18 @@ def _price(found: Presented) -> Iterator[str]:
     name = quoted(of["account"])
     if "epsilon" in of:
         epsilon, delta = Decimal(of["epsilon"]), Decimal(of["delta"])
-        yield f"ε {in_text(epsilon)}, δ {in_text(delta)}, from account {name}"
+        yield f"ε {in_text(epsilon)}, δ {in_text(delta)}, paid by account {name}"
     else:
-        yield f"paid for already, from account {name}"
-    asker = f"says {quoted(found.asker.name)}, who asks"
+        yield f"already paid by account {name}"
+    says = f"{quoted(found.asker.name)}, who asks, states: "
     if account.fits is False:
-        yield f"the account cannot pay for it, {asker}"
+        yield f"{says}the account cannot pay this price"
     elif account.limit is not None and account.left is not None:
         limit, left = account.limit, account.left.words()
         amounts = f"ε {in_text(limit.epsilon)}, δ {in_text(limit.delta)}"
-        yield f"of the account's limit, {amounts}, is left after it: {left}, {asker}"
+        yield f"{says}the account's limit is {amounts}; left after this charge: {left}"
     elif account.fits:
-        yield f"the account has no limit, {asker}"
+        yield f"{says}the account has no limit"
 
 
 def _plan(stated: Mapping[str, Any]) -> str:
@@ -218,7 +226,7 @@ def _plan(stated: Mapping[str, Any]) -> str:
         f"{quoted(name)}: {editions} editions" + ("" if share is None else f", share {share}")
         for name, (editions, share) in stated["plan"].items()
     )
-    return f"{'; '.join(lines)}; rest {stated['rest']}; of {_amounts(stated)}"
+    return f"{'; '.join(lines)}; rest {stated['rest']}; the limit is {_amounts(stated)}"
 
 
 def _amounts(stated: Mapping[str, str]) -> str:
@@ -228,18 +236,18 @@ def _amounts(stated: Mapping[str, str]) -> str:
 def _since_last(found: Presented) -> Iterator[str]:
     """The difference from what was approved last of the same policy, key by key."""
     if not found.last:
-        yield "nothing of this policy was approved before"
+        yield "no request for this policy was approved before"
         return
     try:
         old, new = (
             Comparable.of_certificate(certificate_shown(each)) for each in (found.last, found.shown)
         )
     except (ClaimError, VerificationFailed):
-        yield "what was approved last is of another version, and cannot be compared"
+        yield "the last approved request has another version, and cannot be compared"
         return
     every = changes(old, new)
     if not every:
-        yield "nothing differs from what was approved last"
+        yield "nothing differs from the last approved request"
     for change in every:
         yield from change_lines(change)
 
@@ -276,9 +284,9 @@ def _asked(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     own = policy.needs[found.matter.stage].items()
     lines = [f"{count} of {_people(policy, role)}" for role, count in own]
     if policy.four_eyes:
-        lines.append("who asks approves nothing")
+        lines.append("the person who asks cannot approve")
     lines.append(f"review policy {policy.serial}, {policy.digest}")
-    yield "asked are", lines
+    yield "approvers", lines
 
 
 def _people(policy: ReviewPolicy, role: str) -> str:
@@ -294,7 +302,7 @@ def _of_change(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     policy = found.new_policy
     if found.matter.name == ROWS:
         yield "left out", (f"row {row}, {digest}" for row, digest in found.shown["rows"].items())
-        yield "meaning", ["nothing that these rows of the ledger say counts, from now on"]
+        yield "meaning", ["from now on the ledger ignores these rows"]
     elif found.matter.name == PLAN:
         yield (
             "plan",
@@ -302,7 +310,7 @@ def _of_change(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
         )
         yield (
             "meaning",
-            ["each window from now on is for these editions, and for what of ε and δ the rest is"],
+            ["from now on each window is for these editions; *rest* pays for all other releases"],
         )
     elif policy is None:
         before = _amounts(found.last) if found.last else "none"
@@ -310,7 +318,7 @@ def _of_change(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     else:
         before_it = policy_in(found.last)
         told = [*policy_changes(before_it, policy)]
-        yield "changes", told or ["nothing but its serial"]
+        yield "changes", told or ["only the serial number"]
         yield "people", (_person(each) for each in policy.people)
         needs = (f"{stage}: {_needs(own)}" for stage, own in policy.needs.items())
         yield "needed", (*needs, _terms(policy))
@@ -330,13 +338,13 @@ def policy_changes(old: ReviewPolicy, new: ReviewPolicy) -> Iterator[str]:
         if was.role != now.role:
             yield f"{quoted(name)}: role {named(was.role)} → {named(now.role)}"
         if more := {*now.keys} - {*was.keys}:
-            yield f"{quoted(name)}: {counted(len(more), 'further key')} of theirs"
+            yield f"{quoted(name)}: {counted(len(more), 'more key')}"
         if gone := {*was.keys} - {*now.keys}:
-            yield f"{quoted(name)}: {counted(len(gone), 'key')} of theirs no more"
+            yield f"{quoted(name)}: {counted(len(gone), 'key')} less"
     for whose, key in ((each.name, key) for each in new.people for key in each.keys):
         owner = next((each.name for each in old.people if key in each.keys), whose)
         if owner != whose:
-            yield f"a key that was {quoted(owner)}'s is {quoted(whose)}'s"
+            yield f"a key of {quoted(owner)} is now a key of {quoted(whose)}"
     for stage, needs in new.needs.items():
         if dict(old.needs[stage]) != dict(needs):
             yield f"{stage}: {_needs(old.needs[stage])} → {_needs(needs)}"
@@ -354,5 +362,7 @@ def _needs(needs: Mapping[str, int]) -> str:
 
 
 def _terms(policy: ReviewPolicy) -> str:
-    eyes = "who asks approves nothing" if policy.four_eyes else "who asks may approve"
-    return f"{eyes}, an approval counts {policy.lasts.days} days, over on {policy.until:%Y-%m-%d}"
+    who = "the person who asks"
+    eyes = f"{who} cannot approve" if policy.four_eyes else f"{who} can approve"
+    until = f"nobody can approve after {policy.until:%Y-%m-%d}"
+    return f"{eyes}; an approval counts {policy.lasts.days} days; {until}"

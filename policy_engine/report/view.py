@@ -37,39 +37,39 @@ Colour = Literal["green", "amber", "red"]
 Verdict = tuple[Colour, str]
 """A colour, and what it says."""
 FIRST_ROWS = 10
-_GREEN: Verdict = ("green", "Verified: the certificate holds, and it belongs to this release")
-_AMBER: Verdict = ("amber", "The certificate holds; the release itself was not looked at")
+_GREEN: Verdict = ("green", "Verified: the certificate is valid, and it belongs to this release")
+_AMBER: Verdict = ("amber", "The certificate is valid; the release itself was not checked")
 _ONE_ROUTE: Verdict = (
     "amber",
-    "Not verified: nothing but the accountant recomputed δ; what else was looked at holds",
+    "Not verified: δ was recomputed in one way only, by the accountant; all other checks passed",
 )
 _RED: Mapping[Fault, Verdict] = {
-    "certificate": ("red", "This certificate does not hold: rely on nothing on this page"),
+    "certificate": ("red", "This certificate is not valid: do not rely on anything on this page"),
     "release": (
         "red",
-        "The certificate holds, and this file is another than the one that it is of: rely on"
-        " nothing that the file says",
+        "The certificate is valid, but it belongs to another file: do not rely on anything in this"
+        " file",
     ),
     "policy": (
         "red",
-        "The certificate holds, and the policy that was named is not the one that it is of",
+        "The certificate is valid, but it belongs to another policy than the one that was given",
     ),
     "approvals": (
         "red",
-        "The certificate holds, and approvals that the review policy asks for are missing",
+        "The certificate is valid, but approvals that the review policy requires are missing",
     ),
 }
 _HOLDS: Verdict = (
     "amber",
-    "No (ε, δ): the statement holds, and it promises nothing of any person",
+    "No (ε, δ): the statement is valid, but it promises nothing to any person",
 )
 _FAILS: Verdict = (
     "red",
-    "No (ε, δ), and this statement does not hold: rely on nothing on this page",
+    "No (ε, δ), and this statement is not valid: do not rely on anything on this page",
 )
 _AGAINST = (
-    "anybody who sees this release, whatever they know of everybody else and however many other"
-    " files they have; not against whoever can read the source, the machine or the secret"
+    "everybody who sees this release, even if they know everything about all other people and have"
+    " many other files; not from people who can read the source, the machine or the secret"
 )
 
 
@@ -251,13 +251,14 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
         ordered = in_reading_order(certificate.claim, rows.columns, rows.lines)
         shown = of_groups(certificate.claim, rows.columns, ordered[:FIRST_ROWS])
         first = PageRows(*shown, len(rows.lines))
-    unit = "each row of the source, taken for one person"
+    unit = "one row of the source; each row counts as one person"
     if certificate.unit != ROW_UNIT:
-        unit = f"each value of {certificate.unit}, taken for one person, with all its rows"
+        unit = f"one person with all their rows; each value of {certificate.unit} is one person"
     edition = certificate.terms.edition
     if edition is not None and edition.column:
-        unit += f" of {edition.name} by {edition.column}: no others are read"
+        unit += f"; only rows of {edition.name} by {edition.column} are read"
     said = promise(certificate, _said(found, "justification"))
+    drawn = meaning.randomness(certificate.engine)
     made = how(certificate, estimated)
     return Details(
         promise=said,
@@ -267,11 +268,11 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
             recipients=_said(found, "recipients"),
             access=_said(found, "access"),
             trusted=(
-                "whoever ran the release: they hold the raw data (the central model) and drew the"
-                " randomness",
-                f"the randomness: {meaning_of(certificate.claim).randomness(certificate.engine)}",
-                "the warehouse, to run the query as it is written",
-                "whoever holds the signing key, to have run the query that is certified",
+                "the person who ran the release: this person has the raw data (the central model)"
+                " and drew the random numbers",
+                f"the random numbers: {drawn}",
+                "the warehouse: it must run the query as it is written",
+                "the person who has the signing key: this person must have run the certified query",
             ),
         ),
         how=made,

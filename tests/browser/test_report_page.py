@@ -162,13 +162,13 @@ def test_it_prints_to_a_pdf_that_reads(opened, tmp_path, scheme):
     for part in (*PROMISED, "Verified", "SHA-256 of the release"):
         assert part in text
     assert "HAVING COUNT(*) >= 40" in text
-    assert "minorities vanish first" in text
+    assert "minorities disappear first" in text
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_red_page_prints_its_fault_and_no_promise(opened, tmp_path, scheme):
     text = printed(opened("red", scheme=scheme), tmp_path)
-    assert "This certificate does not hold: rely on nothing on this page" in text
+    assert "This certificate is not valid: do not rely on anything on this page" in text
     assert "no signature by a trusted key" in text
     for part in PROMISED:
         assert part not in text

@@ -92,7 +92,7 @@ def _how_it_was_made(source: fields.ExportSource) -> dict[str, list[fields.Expor
         f"- receives it: {who.recipients}",
         f"- access: {who.access}",
         *(f"- trusted: {each}" for each in who.trusted),
-        f"- protected against: {who.against}",
+        f"- protected from: {who.against}",
     )
     mechanisms = (
         f"- {how.mechanism}",

@@ -122,7 +122,7 @@ def test_of_a_choice_that_was_not_looked_at_or_does_not_hold_less_is_said(projec
     said = report(capfd, *words, code=1)
     assert (said["band"]["colour"], said["choice"]) == ("red", None)
     assert "is not the policy that was chosen" in said["band"]["reasons"][0]
-    assert "rely on nothing here" in page_of(*words, code=1)
+    assert "do not rely on this page" in page_of(*words, code=1)
 
 
 def test_a_choice_without_a_ledger_at_hand_has_no_entry(project, capfd, tmp_path, monkeypatch):
@@ -135,7 +135,7 @@ def test_a_choice_without_a_ledger_at_hand_has_no_entry(project, capfd, tmp_path
     monkeypatch.chdir(elsewhere)
     words = ("a.chosen.certificate.json", "--release", "a.chosen.yaml", "--key", "signing.pub")
     assert report(capfd, *words)["choice"]["entry"] is None
-    assert "no ledger was at hand that has its entry" in page_of(*words)
+    assert "no ledger with this charge was read" in page_of(*words)
 
 
 @pytest.mark.parametrize("more", [("--policy", "a.yaml"), ("--format", "nist")])
@@ -159,7 +159,7 @@ def test_the_page_of_a_release_says_how_its_policy_was_chosen(project, capfd):
     assert float(found["together"].split()[-1]) == float(delta)
     page = page_of(*named)
     assert "How the recoding was chosen" in page
-    assert f"For the choice and the release together it is {found['together']}." in page
+    assert f"The promise for the choice and the release together is {found['together']}." in page
 
     # A certificate of another thing, one of another file, and none: nothing is said.
     beside = Path("a.chosen.certificate.json")

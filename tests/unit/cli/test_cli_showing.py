@@ -222,7 +222,8 @@ def test_bins_are_shown_by_their_cuts_and_not_as_texts(cli, policy):
     assert page["details"]["rows"]["rows"] == [[*row[:2], str(row[2])] for row in rows]
     steps = {each["name"]: each["text"] for each in page["details"]["how"]["steps"]}
     assert steps["recode"] == (
-        "2 columns: 1 made coarser as the policy says, 1 shown as in the source, whatever the data"
+        "2 columns: 1 made coarser by the policy, 1 shown as in the source; this is the same"
+        " for any data"
     )
 
 

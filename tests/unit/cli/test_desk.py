@@ -107,7 +107,7 @@ def test_it_shows_what_the_ledger_has_and_writes_nothing(cli, policy, project, s
     entry = server.page(f"/releases/{entries[0]['entry']}")
     [report] = {part.split('"')[0] for part in entry.split('href="../reports/')[1:]}
     page = server.page(f"/reports/{report}")
-    assert "Verified: the certificate holds" in page
+    assert "Verified: the certificate is valid" in page
     assert "the plan of 2026" in page
     for path in PAGES:
         for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
@@ -135,12 +135,12 @@ def test_what_changed_between_releases_is_shown(cli, policy, serving):
 def test_a_release_that_was_changed_is_red(cli, policy, project, serving):
     assert cli("release", policy()).code == 0
     server = serving()
-    assert "✓ holds" in server.page("/releases")
+    assert "✓ valid" in server.page("/releases")
     file = project / "out/a.parquet"
     file.write_bytes(file.read_bytes() + b"x")
-    assert "✗ does not hold" in server.page("/releases")
+    assert "✗ not valid" in server.page("/releases")
     file.unlink()
-    assert "! in part" in server.page("/releases")
+    assert "! checked in part" in server.page("/releases")
 
 
 def test_nothing_but_reading_is_answered(serving):
@@ -196,7 +196,7 @@ def test_a_link_out_of_the_project_is_not_followed(cli, policy, project, serving
     away = tmp_path_factory.mktemp("away")
     certificate = (project / "out/a.certificate.json").rename(away / "a.certificate.json")
     (project / "out/a.certificate.json").symlink_to(certificate)
-    assert "no certificate is here" in serving().page("/releases")
+    assert "no certificate in this folder" in serving().page("/releases")
 
 
 def test_every_answer_has_the_headers(serving):
@@ -287,9 +287,9 @@ def test_approvals_that_wait_and_their_ends_are_shown(cli, policy, project, serv
     assert (
         cli("review", "approve", claim, "--yes", "--role", "privacy", "--key", "ben.pem").code == 0
     )
-    assert "it can be released, or set, now" in server.page("/waiting")
+    assert "the release or change can be made now" in server.page("/waiting")
     assert cli("release", path).code == 0
-    assert "No request in this project's folder waits" in server.page("/waiting")
+    assert "No request in this project's folder is waiting" in server.page("/waiting")
     [entry] = cli("ledger", "show", "--format", "json").document["entries"]
     text = server.page(f"/releases/{entry['entry']}")
     assert 'approved by <b class="text">ada</b>, owner; <b class="text">ben</b>, privacy' in text
@@ -301,4 +301,4 @@ def test_approvals_that_wait_and_their_ends_are_shown(cli, policy, project, serv
     for page in ("/waiting", "/"):
         text = server.page(page)
         assert "ben has rejected it: &#34;too fine &lt;b&gt;&#34;" in text, text
-        assert "it can be released, or set, now" not in text
+        assert "the release or change can be made now" not in text

@@ -139,10 +139,10 @@ def test_a_person_counts_in_several_groups(cli, policy, many, monkeypatch):
     assert amber.out.startswith("not verified: nothing but the accountant recomputed δ;")
     assert cli(*verify, "--format", "json").document["verified"] is False
     cli("report", "out/a.certificate.json", "--output", "a.html")
-    assert "Not verified: nothing but the accountant recomputed δ" in Path("a.html").read_text()
+    assert "Not verified: δ was recomputed in one way only" in Path("a.html").read_text()
     project = ProjectReader(Path(), Path("policy-engine.yaml"))
     [certificate] = project.certificates()
-    words = "signed; nothing but the accountant recomputed its δ"
+    words = "signed; δ was recomputed in one way only, by the accountant"
     assert project.verdict(certificate) == Verification("amber", words)
 
 

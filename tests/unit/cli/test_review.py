@@ -136,7 +136,7 @@ def test_amounts_are_written_as_by_every_other_command(cli, policy, required):
     for file in (CLAIM, CLAIM.replace("claim", "release")):
         cli("review", "request", path, "--key", "cleo.pem")
         price = cli("review", "show", file, "--format", "json").document["decides"]["price"][0]
-        assert price.startswith(amounts if file == CLAIM else "paid for already")
+        assert price.startswith(amounts if file == CLAIM else "already paid by")
         if file == CLAIM:
             approve(cli)
             cli("release", path)
@@ -307,7 +307,7 @@ def test_the_report_says_whose_approvals_counted(cli, policy, required, project)
     fault = made["approvals"][2]["fault"]  # the clock of a signature has whole seconds
     assert "came after" in fault or "cleo has rejected it" in fault
     assert "nobody's in the review policy" in made["approvals"][3]["fault"]
-    assert made["required"][0].startswith("of the claim: 1 of role owner, 1 of role privacy, and")
+    assert made["required"][0].startswith("for the claim: 1 of role owner, 1 of role privacy; all")
     bundle.unlink()
     kept = cli(*words).document["approvals"]
     assert [each["person"] for each in kept] == ["ada", "ben"]
@@ -401,7 +401,7 @@ def test_status_says_the_standing_first_and_the_query_only_when_it_is_asked_for(
     for line in (
         'purpose: "a public table"',
         "each row is one person",
-        '"out/a.parquet" (one row a group)',
+        '"out/a.parquet" (one row for each group)',
         'sex (text) is one of "female"',
     ):
         assert line in first

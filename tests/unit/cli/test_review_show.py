@@ -83,17 +83,18 @@ def test_it_needs_nothing_but_the_file(cli, policy, required, tmp_path_factory, 
     assert (found.code, found.out, found.err) == (0, here, "")
     assert [*elsewhere.iterdir()] == [elsewhere / "r.json"]
     told = decides(cli, "r.json")
-    assert told["goes to"] == ['"out/a.parquet" (one row a group)']
+    assert told["goes to"] == ['"out/a.parquet" (one row for each group)']
     assert told["source"] == ["the file people.parquet (Parquet)"]
     assert told["person"] == ["each row is one person"]
     assert told["columns"][:3] == ["age (integer)", "  bins:", '    below 30: "<30"']
-    assert told["filter"] == ["none: every row of the source takes part"]
-    assert told["price"][0].startswith("ε 0.5, δ 2.63178346650e-11, from account"[:20])
-    assert "of the account's limit, ε 1, δ 0.000001, is left after it" in told["price"][1]
+    assert told["filter"] == ["none: all rows of the source are used"]
+    assert told["price"][0].startswith("ε 0.5, δ 2.63178346650e-11, paid by account"[:20])
+    said, _, left = told["price"][1].partition("; left after this charge: ")
+    assert said == '"cleo", who asks, states: the account\'s limit is ε 1, δ 0.000001' and left
     assert "62.3" in " ".join(told["promise"])
-    assert told["since last"] == ["nothing of this policy was approved before"]
+    assert told["since last"] == ["no request for this policy was approved before"]
     assert told["asked by"][0].startswith('"cleo" (author)')
-    assert told["asked are"][:2] == ['1 of owner: "ada"', '1 of privacy: "ben"']
+    assert told["approvers"][:2] == ['1 of owner: "ada"', '1 of privacy: "ben"']
 
 
 def test_its_page_has_every_line_and_what_to_ask_of_it(cli, policy, required, project):
@@ -282,12 +283,12 @@ def test_the_difference_from_what_was_approved_last_is_told_and_bound(
     (project / "out" / "a.certificate.json").unlink()
     asked(cli, path)
     since = decides(cli)["since last"]
-    assert since[0] == "recode.age  (weaker: it tells more)"
+    assert since[0] == "recode.age  (weaker: it shows more detail)"
     assert since[1].startswith("  - bins at 30, 60")
     assert since[2] == "  + as it is"
     # The author says that there is nothing before it: two approve, and the ledger refuses.
     rewritten(project, lambda shown: None, last={})
-    assert decides(cli)["since last"] == ["nothing of this policy was approved before"]
+    assert decides(cli)["since last"] == ["no request for this policy was approved before"]
     status = cli("review", "status", CLAIM)
     assert (status.code, "something else was approved meanwhile" in status.out) == (1, True)
     for name in ("ada", "ben"):
@@ -317,10 +318,10 @@ def test_another_review_policy_is_told_in_names(cli, required, project):
     assert told[:4] == [
         'in: "dora" (owner, 1 key)',
         'out: "cleo" (author, 1 key)',
-        '"ben": 1 further key of theirs',
+        '"ben": 1 more key',
         "claim: 1 of role owner, 1 of role privacy → 1 of role privacy",
     ]
-    assert told[4].startswith("who asks approves nothing, an approval counts 30 days")
+    assert told[4].startswith("the person who asks cannot approve; an approval counts 30 days")
     keys = [key_id(load_public_key(project / f"{name}.pub")) for name in ROLES]
     assert not any(key[:8] in json.dumps(told) for key in keys)
 
@@ -441,7 +442,9 @@ def test_the_report_says_whose_approvals_are_met_without_a_ledger(
     made = found.document
     assert made["band"]["colour"] == "green"
     said = made["by_policy"][0]
-    assert said.startswith("of the claim: 1 of role owner, 1 of role privacy (review policy 1, sha")
+    assert said.startswith(
+        "for the claim: 1 of role owner, 1 of role privacy (review policy 1, sha"
+    )
     assert "the claim is approved by ada (owner), ben (privacy)" in said
     assert made["by_policy"][-1].startswith(
         "not known here: whether lines of the bundle are missing"
@@ -451,7 +454,7 @@ def test_the_report_says_whose_approvals_are_met_without_a_ledger(
         ("ben", "signed"),
     ]
     page = Path("page.html").read_text()
-    assert "By the review policy that the reader of this page was given" in page
+    assert "Counted without a ledger, by the review policy that was given" in page
     bundle = elsewhere / BUNDLE
     bundle.write_text(bundle.read_text().splitlines()[0] + "\n")
     fewer = reported(cli)

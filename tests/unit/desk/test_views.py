@@ -113,7 +113,7 @@ def test_only_the_release_before_of_the_same_name_is_compared():
 
 def test_without_a_ledger_nothing_is_said_to_be_left():
     [row] = views.account_rows(LedgerState(accounts=(under(LIMIT),), has_begun=False))
-    assert row.left == "not known, for there is no ledger here"
+    assert row.left == "not known, because there is no ledger here"
 
 
 def test_an_account_with_windows_says_of_each_what_counts_and_what_all_promise():
@@ -125,7 +125,10 @@ def test_an_account_with_windows_says_of_each_what_counts_and_what_all_promise()
         account = account.plus(asked)
     state = LedgerState(accounts=(account,), now={"people": ("2027",)})
     [row] = views.account_rows(state)
-    assert (row.limit, row.spent) == ("ε 1, δ 0.000001 each year", "in each window for itself")
+    assert (row.limit, row.spent) == (
+        "ε 1, δ 0.000001 each year",
+        "counted in each window separately",
+    )
     assert (row.share, row.left) == (None, "in 2027 at most ε 0.875 (at δ 5e-8) in one release")
     assert [(each.name, each.charges, each.planned, each.sums) for each in row.windows] == [
         ("2026", 2, None, "ε 0.75, δ 0"), ("2027", 1, None, "ε 0.125, δ 0"),

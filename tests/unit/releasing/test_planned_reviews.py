@@ -77,7 +77,7 @@ def test_a_plan_is_recorded_with_the_approvals_that_a_limit_would_need(reviewed)
     with pytest.raises(NotApproved, match="1 more of role privacy"):
         reserve(reviewed, charge("2026", "2026-01"))
     text = "\n".join(line for part in decides(presented(file)) for line in part.lines)
-    assert '"visits": 2 editions; rest 0.1; of ε 1, δ 0.000001' in text
+    assert '"visits": 2 editions; rest 0.1; the limit is ε 1, δ 0.000001' in text
     approve(reviewed, 2, "Ada", "Ben")
     assert reserve(reviewed, charge("2026", "2026-01")).planned
     # The same plan holds for the windows to come; another one is approved anew.

@@ -154,7 +154,10 @@ def test_without_a_ledger_composition_is_not_stated(
     assert in_folder(tmp_path, "report", *words, "--format", "nist") == 0
     done = capsys.readouterr()
     line = "Composition with other releases, 2.2"
-    assert f"- [ ] **{line}**: not stated; export where the account's ledger is" in done.out
+    assert (
+        f"- [ ] **{line}**: not stated; export in the project that has the account's ledger"
+        in done.out
+    )
     assert f"not stated: {line}; " in done.err
 
 

@@ -75,7 +75,7 @@ def test_of_rows_each_line_is_one_person():
 
 @pytest.mark.parametrize(
     ("columns", "lines", "why"),
-    [(COLUMNS[:1], (("x", "20"),), "one column"), (COLUMNS, None, "was not looked at")],
+    [(COLUMNS[:1], (("x", "20"),), "one column"), (COLUMNS, None, "was not given")],
 )
 def test_what_is_not_counted_says_why(columns, lines, why):
     found = risks(replace(CERTIFICATE, claim=replace(CLAIM, columns=columns)), lines)
@@ -86,8 +86,8 @@ def test_what_is_not_counted_says_why(columns, lines, why):
 def test_an_assumption_becomes_a_question_that_keeps_its_words():
     questions = risks(CERTIFICATE, None).questions
     asked = {each.assumption: each.question for each in questions}
-    assert asked["t does not change while it is read"] == "Did nobody write to t while it was read?"
-    assert asked["one row of t is one person"] == "Is it so that one row of t is one person?"
+    assert asked["t does not change while it is read"] == "Did t stay unchanged while it was read?"
+    assert asked["one row of t is one person"] == "Is it true that one row of t is one person?"
     assert len(asked) == len(CERTIFICATE.assumptions)
 
 
