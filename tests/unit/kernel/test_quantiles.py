@@ -117,8 +117,8 @@ def test_a_claim_is_written_and_read_again():
     assert made.law.reads == (DAYS, DAYS, DAYS)
 
 
-def test_an_engine_that_was_not_measured_refuses_with_a_remedy():
-    with pytest.raises(Refused, match="was not measured there; leave it out"):
+def test_an_engine_that_was_not_tested_refuses_with_a_remedy():
+    with pytest.raises(Refused, match="was not tested on it; leave it out"):
         printed(claim(MEDIAN), "bigquery")
 
 
