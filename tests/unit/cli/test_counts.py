@@ -191,4 +191,6 @@ def test_options_that_are_missing(cli):
 
 def test_the_help_says_that_it_is_another_kind(capfd):
     assert run(["calculate", "--help"]) == 0
-    assert "another kind of statement" in capfd.readouterr().out
+    told = " ".join(capfd.readouterr().out.split())
+    assert "under assumptions about what the adversary knows" in told
+    assert "The (ε, δ) of a release needs no such assumptions." in told
