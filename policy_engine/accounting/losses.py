@@ -42,7 +42,9 @@ _COARSE = 2**19
 _FINENESS = 0.01
 """h·θ·√N. Splitting atoms raises δ by about an eighth of its square, as a share."""
 _COARSER, _FAR_ABOVE = 8, Decimal("1.1")
-"""A grid of so much larger steps, and a δ on it so far above the asked one that none meets it."""
+"""A grid of so much larger steps, and how far a δ on it is above the asked one to be refused at
+once. Where one loss is far larger than the others the fine grid might have met it: that refuses
+what would fit, and never admits what does not."""
 _LEFT_OUT = 45.0
 """What the window leaves out has about e^-45 of the tilted mass, and is bounded."""
 _STEEPEST = 1e6

@@ -59,7 +59,8 @@ _FEW_POINTS = 1 << 10
 _COARSE = (_FEW_POINTS, 1 << 12)
 """Points of the grids that are tried before a product is composed as it will be priced."""
 _CLEARLY = Decimal("1.01")
-"""A δ on so few points that is above the asked one by more than this is: it errs by less."""
+"""A δ on so few points that is above the asked one by more than this is refused: it errs by about
+that, always upwards."""
 _FLAT = 300.0
 """An ε above it is guessed for as it: e to it is still a float."""
 

@@ -161,11 +161,13 @@ def _counts(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterato
     """What a count estimates, how far it is off, and between what it is for certain."""
     low, high = noise.certain
     about = f"give or take {error:.1f} (1 SD)"
-    if noise.groups > 1:
+    if noise.groups > 1 or policy.source.counts_all:
         yield f"counts     {count} estimates how many people were counted in a group: {about}"
         certain = f"for certain {count} - {-low} to {count} + {high} people were counted"
-        left_out = f"a person in more than {noise.groups} groups counts in {noise.groups} of them"
-        yield f"           {certain}; {left_out}"
+        limit = "1 group" if noise.groups == 1 else f"{noise.groups} groups"
+        left_out = f"a person in more than {limit} counts in {noise.groups} of them"
+        yield f"           {certain}; {left_out},"
+        yield "           so that a group can have more people than were counted"
         return
     kept = policy.source.has_many_rows
     of = "the people whose row that counts is in a group" if kept else "a group of the source"

@@ -60,7 +60,8 @@ def init(
     written = write_starter(source, output, _levels if search else None)
     lines = [f"wrote {path}" for path in written]
     lines.append("next: uncomment and edit the columns to release, then")
-    lines += [f"  policy-engine {command} {output}" for command in ("validate", "plan", "release")]
+    last = ("search",) if search else ("plan", "release")
+    lines += [f"  policy-engine {command} {output}" for command in ("validate", *last)]
     confirm({"written": written}, lines)
 
 

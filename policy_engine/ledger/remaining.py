@@ -81,9 +81,9 @@ class Remaining:
         """The sentence without its full stop; ``like`` is what the kind is called.
 
         >>> print(Remaining(3, Decimal("0.105"), Decimal("1E-7")).words())
-        3 more like this, or one other release with at most ε 0.105 (at δ 1e-7)
+        3 more like this, or one release of another kind with at most ε 0.105 (at δ 1e-7)
         >>> print(Remaining(0, None, None).words("the last"))
-        none like the last, and no other release
+        none like the last, and no release of another kind
         >>> print(Remaining(None, Decimal(1), Decimal(0)).words())
         at most ε 1 (at δ 0) in one release
         >>> print(Remaining(0, None, None, ("2026",), (SlotsLeft("visits", 12, 3),)).words())
@@ -109,8 +109,8 @@ class Remaining:
         else:
             many = f"{self.alike} more like {like}" if self.alike else f"none like {like}"
         if not other:
-            return f"{many}, and no other release"
-        return f"{many}, {'or' if self.alike else 'but'} one other release with {other}"
+            return f"{many}, and no release of another kind"
+        return f"{many}, {'or' if self.alike else 'but'} one release of another kind with {other}"
 
 
 def shown_windows(windows: tuple[str, ...]) -> str:
@@ -132,7 +132,7 @@ def remaining(filters: tuple[Filter, ...], like: Asked | None = None) -> Remaini
     >>> from policy_engine.ledger.window_states import Filter
     >>> rule = Filter("", Spent.none("add_remove"), Limit(Decimal(1), Decimal(0)))
     >>> print(remaining((rule,), Asked(PureDP("0.3"), Decimal("0.3"), Decimal(0))).words())
-    3 more like this, or one other release with at most ε 1 (at δ 0)
+    3 more like this, or one release of another kind with at most ε 1 (at δ 0)
     """
     if not filters:
         return None

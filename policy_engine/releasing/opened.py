@@ -96,9 +96,9 @@ class OpenedRelease:
         With ``errors=True`` columns about the error stand behind each number ``NAME``:
 
         * ``NAME_sd``: the standard deviation of the error.
-        * ``NAME_low`` and ``NAME_high``: the true value is between them in 95 of 100 releases. The
-          effect of bounds and of rounded values is not part of this. Empty for a median or
-          quantile.
+        * ``NAME_low`` and ``NAME_high``: the number that was counted, without noise, is between
+          them in 95 of 100 releases. People whom a limit leaves out, bounds and rounded values are
+          not part of this. Empty for a median or quantile.
         * ``NAME_estimate``: only for a sample. It estimates the number in the whole source, and
           the errors are those of the estimate.
 

@@ -202,17 +202,23 @@ def _score(predicate: Mapping[str, object]) -> str:
 def _part(kind: ChoiceOf, name: str, told: tuple[str, ...], written: Any) -> PartSaid:
     chosen = None
     if written is not None:
-        value = _as_json(written["recode"][name] if kind == "recoding" else _number(written, name))
+        value = _as_json(
+            (written.get("recode") or {}).get(name)
+            if kind == "recoding"
+            else _number(written, name)
+        )
         chosen = next((in_words(each) for each in told if _parsed(each) == value), None)
     return PartSaid(name, tuple(map(in_words, told)), chosen)
 
 
 def _number(written: Any, name: str) -> object:
-    """A number of a policy by its place, the first of several that are alike."""
-    found = written
-    for key in name.partition(", ")[0].split("."):
-        found = found[key]
-    return found
+    """A number of a policy by its place, the first of several that are alike; None if not there."""
+    # A measure may be called by any text, so its place is not taken apart: the places are made.
+    for measure, said in (written.get("measures") or {}).items():
+        place = f"measures.{measure}.bounds"
+        if name == place or name.startswith(f"{place}, "):
+            return said.get("bounds")
+    return (written.get("contribution") or {}).get(name.removeprefix("contribution."))
 
 
 def _as_json(value: object) -> object:

@@ -179,16 +179,19 @@ def test_the_page_of_a_release_says_how_its_policy_was_chosen(project, capfd):
     assert report(capfd, *named)["details"].get("choice") is None
 
 
-def test_numbers_that_were_chosen_have_a_page_too(project, capfd):
+@pytest.mark.parametrize("measure", ["cost", "of 1.5, or more"])
+def test_numbers_that_were_chosen_have_a_page_too(project, capfd, measure):
     Path("a.yaml").unlink()
-    Path("b.yaml").write_text(NUMBERS)
+    Path("b.yaml").write_text(NUMBERS.replace("  cost: {", f'  "{measure}": {{'))
     assert run(["suggest", "b.yaml", "--epsilon", "3"]) == 0
     words = ("b.suggested.certificate.json", "--release", "b.suggested.yaml")
     parts = report(capfd, *words)["choice"]["parts"]
     names = [part["name"] for part in parts]
     assert names == [
-        "contribution.max_groups", "contribution.max_rows_per_group", "measures.cost.bounds"
-    ]  # fmt: skip
+        "contribution.max_groups",
+        "contribution.max_rows_per_group",
+        f"measures.{measure}.bounds",
+    ]
     assert all(part["chosen"] in part["candidates"] for part in parts)
     page = page_of(*words)
     assert page.count("(chosen)") == 3

@@ -133,7 +133,9 @@ def test_what_was_spent_of_a_limit_is_told_tightly_and_as_a_sum(cli, policy):
     text = cli("ledger", "show", "people").out
     assert text.startswith(f"people: of ε 1, δ 0.000001, ε {account['epsilon_spent']} is spent at")
     assert "(sum of the certificates: ε 1, δ 5.263566933e-11); left: 30 or more like the" in text
-    assert re.search(r", or one other release with at most ε \S+ \(at δ \S+\); unit: row\n", text)
+    assert re.search(
+        r", or one release of another kind with at most ε \S+ \(at δ \S+\); unit: row\n", text
+    )
 
 
 def test_one_account(cli, ledger):
@@ -361,8 +363,8 @@ def test_a_limit_below_what_is_spent_says_what_follows(cli, policy, project):
     assert lowered.code == 0
     assert "still says ε 1, δ 0.000001: lower it there too, or nothing is paid for" in lowered.err
     assert (
-        "people has spent its limit already: left: none like the last, and no other release"
-        in lowered.err
+        "people has spent its limit already: left: none like the last, and no release "
+        "of another kind" in lowered.err
     )
 
 

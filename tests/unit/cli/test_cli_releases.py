@@ -61,7 +61,10 @@ def test_a_plan_writes_nothing(cli, policy, project):
     before = files(project)
     text = cli("plan", file, "--sql")
     assert text.code == 0
-    left = "left now: 30 or more like this, or one other release with at most ε 1 (at δ 0.000001)\n"
+    left = (
+        "left now: 30 or more like this, or one release "
+        "of another kind with at most ε 1 (at δ 0.000001)\n"
+    )
     assert left in text.out
     document = cli("plan", file, "--format", "json").document
     assert files(project) == before
@@ -93,9 +96,10 @@ def test_a_plan_says_what_will_be_seen(cli, policy):
     ) in planned.out
     assert (
         "\nprice      ε 0.5, δ 2.6317834665e-11 for one row, from account people;"
-        " left now: 30 or more like this, or one other release with at most ε 1 (at δ 0.000001)\n"
+        " left now: 30 or more like this, or one release "
+        "of another kind with at most ε 1 (at δ 0.000001)\n"
         "           left after: 30 or more like this,"
-        " or one other release with at most ε 0.483 (at δ 2.9e-7)\n"
+        " or one release of another kind with at most ε 0.483 (at δ 2.9e-7)\n"
     ) in planned.out
     document = cli("plan", policy(), "--format", "json").document
     assert document["outlook"]["labels"] == {"age": 4, "sex": None}
@@ -156,8 +160,8 @@ def test_a_plan_of_what_is_paid_for_says_what_else_fits(cli, policy):
     cli("release", policy())
     planned = cli("plan", policy()).out
     assert (
-        "left now: 30 or more like this, or one other release with at most ε 0.483 (at δ 2.9e-7)"
-        in planned
+        "left now: 30 or more like this, or one release "
+        "of another kind with at most ε 0.483 (at δ 2.9e-7)" in planned
     )
     assert "\n           it is paid for already\n" in planned and "after" not in planned
 
@@ -262,7 +266,7 @@ def test_a_release_says_what_it_did(cli, policy):
     text = cli("release", policy()).out
     assert "released a\n" in text
     assert "certificate  out/a.certificate.json" in text
-    left = "30 or more like this, or one other release with at most ε 0."
+    left = "30 or more like this, or one release of another kind with at most ε 0."
     assert f"entry 2 of account people; left: {left}" in text
 
 
@@ -417,7 +421,8 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
     told = re.compile(
         r"account 'people' cannot pay for policy 'b': it asks for ε 0\.5, δ 6\.71623437068e-7"
         r" \(unit: row\), and of ε 0\.5, δ 0\.000001 there is left: none like this, but"
-        r" one other release with at most ε 0\.[0-9]+ \(at δ [0-9e.-]+\); it would fit with k: 12"
+        r" one release "
+        r"of another kind with at most ε 0\.[0-9]+ \(at δ [0-9e.-]+\); it would fit with k: 12"
         r" with rate: 0\.1, or k: 10 with rate: 0\.0859;"
         r" or ask the person who set it to raise the limit in policy-engine\.yaml:1"
         r" to ε (\S+), δ (\S+), and where the ledger"
@@ -479,7 +484,7 @@ def test_no_remedy_where_nothing_fits(cli, policy, project):
     result = cli("release", policy("a", k="auto", epsilon="5", delta="0.1"))
     assert result.code == 1
     assert (
-        "none like this, but one other release with at most ε 1e-7 (at δ 1e-308);"
+        "none like this, but one release of another kind with at most ε 1e-7 (at δ 1e-308);"
         " ask the person who set it to raise the limit in " in result.err
     )
 

@@ -228,7 +228,7 @@ def test_the_words_begin_with_what_is_counted():
         (Rows(), "are in the group"),
         (People(ID, None), "are in the group"),
         (MANY, "were counted in the group"),
-        (People(ID, Groups(1)), "are in the group"),
+        (People(ID, Groups(1)), "were counted in the group"),
         (People(ID, Drawn()), "have in the group the one of their rows that was drawn"),
         (last, "have in the group the one of their rows that counts, the first by day descending"),
         (People(ID, ((AGE, False),)), "the one of their rows that counts, the first by age, with"),
@@ -529,3 +529,9 @@ def test_a_recode_that_says_nothing_is_not_made_up():
         with pytest.raises(NotImplementedError):
             asked()
     assert ValueRecode().keys == ValueRecode().values == ValueRecode().asks(Type("text")) == ()
+
+
+def test_a_limit_of_one_group_is_said_as_any_other():
+    """Who is in three groups is counted in one of them: a group can have three times as many."""
+    words = " ".join(told(replace(COUNTS, unit=People(ID, Groups(1)))))
+    assert "a person is counted in up to one group; if a person is in more, one was drawn" in words

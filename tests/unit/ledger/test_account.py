@@ -264,7 +264,7 @@ def test_one_charge_above_the_limit_is_refused(asked, most):
 def test_together_they_stay_within_the_limit():
     found = account(*[charge("1", "0")] * 3, most=limit("3.5", "0"))
     told = "it asks for ε 1, δ 0 (unit: id), and of ε 3.5, δ 0 there is left: none like"
-    told += " this, but one other release with at most ε 0.5 (at δ 0); "
+    told += " this, but one release of another kind with at most ε 0.5 (at δ 0); "
     assert told in refusal(found, charge("1", "0"))
 
 
@@ -307,7 +307,7 @@ def test_a_refusal_says_where_nothing_would_fit(asked):
     found = account(most=limit("0", "0"))
     said = refusal(found, asked)
     assert (
-        " there is left: none like this, and no other release;"
+        " there is left: none like this, and no release of another kind;"
         " ask the person who set it to raise the limit to ε " in said
     )
     obeyed(found, asked)
@@ -336,7 +336,7 @@ def test_a_refusal_names_what_another_release_may_take():
     asked = charge("0.8", "9.5e-8")
     found = account(*[charge("0.2", "4e-7")] * 2, most=limit())
     epsilon, delta = re.search(
-        r"none like this, but one other release with at most ε (\S+) \(at δ (\S+)\);"
+        r"none like this, but one release of another kind with at most ε (\S+) \(at δ (\S+)\);"
         r" ask the person who set it to raise the limit",
         refusal(found, asked),
     ).groups()

@@ -99,7 +99,8 @@ def test_as_many_as_are_looked_for_may_be_more():
     left = account.remaining(charge("0.5", "2.64e-11", SAMPLED).asked)
     assert left is not None and (left.alike, left.or_more) == (MOST_ALIKE, True)
     assert left.words() == (
-        f"{MOST_ALIKE} or more like this, or one other release with at most ε 1 (at δ 0.000001)"
+        f"{MOST_ALIKE} or more like this, or one release "
+        f"of another kind with at most ε 1 (at δ 0.000001)"
     )
 
 
@@ -135,13 +136,13 @@ def test_of_an_account_with_a_release_without_bound_nothing_is_left():
 def test_of_a_limit_of_nothing_nothing_is_left():
     account = paid(Limit(Decimal(0), Decimal(0)))
     left = account.remaining(charge("0.1", "0", PureDP("0.1")).asked)
-    assert left is not None and left.words() == "none like this, and no other release"
+    assert left is not None and left.words() == "none like this, and no release of another kind"
     assert account.remaining().words("the last") == "nothing"
 
 
 def test_the_kind_that_is_asked_about_has_a_name():
     account = paid(Limit(Decimal(1), Decimal(0)), charge("0.5", 0))
     assert account.remaining(charge("0.4", 0).asked).words("the last") == (
-        "1 more like the last, or one other release with at most ε 0.5 (at δ 0)"
+        "1 more like the last, or one release of another kind with at most ε 0.5 (at δ 0)"
     )
     assert account.remaining().words() == "at most ε 0.5 (at δ 0) in one release"

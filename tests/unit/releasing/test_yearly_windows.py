@@ -118,7 +118,8 @@ def test_what_is_left_is_said_by_slots_and_of_the_rest_and_is_so(planned):
     found = preview(dear, planned.project)
     assert not found.affordable
     assert (
-        "as planned; of the rest none like this, but one other release with at most ε 0.1 (at"
+        "as planned; of the rest none like this, but one release "
+        "of another kind with at most ε 0.1 (at"
         " δ 1e-7)" in found.refusal
     )
     # The yearbook's slot is a preview's as well: nothing is recorded by it.
@@ -209,8 +210,8 @@ def test_a_page_says_of_every_window_what_was_paid_for(planned):
         found = budget_of(ledger_state(planned.project), unverified(certificate.read_text()))
         paid[month] = found.paid_for, found.charges
     assert paid == {
-        "2027-03": ("11 others in 2027, and for 1 in other windows", 12),
-        "2028-01": ("0 others in 2028, and for 12 in other windows", 1),
+        "2027-03": ("11 other releases in 2027, and for 1 in other windows", 12),
+        "2028-01": ("0 other releases in 2028, and for 12 in other windows", 1),
     }
 
 

@@ -90,11 +90,14 @@ class NoisyMeaning(Meaning[Noisy]):
             f" {deviation(table):.1f} (1 SD), and for certain there are between {counted} - {-low}"
             f" and {counted} + {high}",
         )
-        if most > 1:
+        if isinstance(self.claim.unit.order, Groups):
+            up_to, were = (
+                ("one group", "one was") if most == 1 else (f"{most} groups", f"{most} were")
+            )
             yield (
                 own,
-                f"a person is counted in up to {most} groups; if a person is in more, {most} were"
-                " drawn, so a group can have more people than were counted",
+                f"a person is counted in up to {up_to}; if a person is in more, {were} drawn, so a"
+                " group can have more people than were counted",
             )
         if isinstance(law, Listed):
             yield "", all_shown(law, counted)
@@ -129,7 +132,7 @@ class NoisyMeaning(Meaning[Noisy]):
         """Which people a group has: by all of their rows, or by the one that counts."""
         order = self.claim.unit.order if isinstance(self.claim.unit, People) else None
         if isinstance(order, Groups):
-            return "were counted in the group" if order.most > 1 else "are in the group"
+            return "were counted in the group"
         if isinstance(order, Drawn):
             return "have in the group the one of their rows that was drawn"
         if order is None:
