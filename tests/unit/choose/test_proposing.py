@@ -109,6 +109,8 @@ def test_a_column_that_is_not_there_is_proposed_nothing(project, capfd):
 def test_a_starter_has_levels_to_search_among(project, capfd):
     """Uncommented as it stands it is a policy, and a search of it has those levels."""
     assert run(["init", "people.parquet", "--search", "--output", "b.yaml"]) == 0
+    named = capfd.readouterr().out
+    assert "policy-engine search b.yaml" in named and "policy-engine release" not in named
     text = Path("b.yaml").read_text()
     assert "search: {epsilon: 0.01}" in text
     for column in ("age", "zip", "sex"):
