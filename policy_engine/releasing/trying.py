@@ -11,7 +11,7 @@ import csv
 import gzip
 import io
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +21,10 @@ from policy_engine.compile.claims import claim_of
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.filters import within
 from policy_engine.kernel.fragments import read_as_typed
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.sources import Column, Files, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy.csv_models import CsvSpec, default_delimiter, is_csv
@@ -171,10 +173,20 @@ def _answer(place: DuckDBWarehouse, claim: Claim, typed: Mapping[str, str]) -> T
         of = [each for each in alone.filter if not _groups(place, replace(alone, filter=(each,)))]
         left_out = [each.column.name for each in of if each.column is not None]
         return Tried(tuple(values), None, f"the filter leaves it out, by {' and '.join(left_out)}")
-    period = "" if claim.period is None or claim.period.column is None else claim.period.column.name
-    return Tried(
-        tuple(values), None, f"its {period} is not in the first period; in another it may count"
-    )
+    return Tried(tuple(values), None, _outside(place, alone, values))
+
+
+def _outside(place: DuckDBWarehouse, alone: Claim, values: Sequence[Value]) -> str:
+    """Why a row is not in the first period: which side of it the row is on, or that it has none."""
+    period = alone.period
+    assert period is not None and period.column is not None and isinstance(period.recode, Bins)
+    name = period.column.name
+    if any(each.column == name and each.read is None for each in values):
+        return f"its {name} is NULL, so it is in no period"
+    since = within(period.column, period.recode.cuts[0])
+    if _groups(place, replace(alone, period=None, filter=(since,))):
+        return f"its {name} is after the first period, so it counts in a later one"
+    return f"its {name} is before the first period, so it counts in none"
 
 
 def _groups(place: DuckDBWarehouse, claim: Claim) -> list[tuple[str | None, ...]]:

@@ -149,7 +149,12 @@ def test_a_row_of_another_period_is_in_none_of_the_first(cli, of_parquet, tmp_pa
         "try", "policy.yaml", "--row", "id=1,d=2026-01-31,t=a", "--format", "json"
     ).document
     assert inside["group"] is not None
-    outside = cli(
-        "try", "policy.yaml", "--row", "id=1,d=2026-02-01,t=a", "--format", "json"
-    ).document
-    assert outside["left_out"] == "its d is not in the first period; in another it may count"
+    for day, why in (
+        ("2026-02-01", "its d is after the first period, so it counts in a later one"),
+        ("2025-12-31", "its d is before the first period, so it counts in none"),
+        ("31.12.2026", "its d is NULL, so it is in no period"),
+    ):
+        outside = cli(
+            "try", "policy.yaml", "--row", f"id=1,d={day},t=a", "--format", "json"
+        ).document
+        assert (outside["group"], outside["left_out"]) == (None, why)
