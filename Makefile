@@ -8,7 +8,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 READY := .venv/.ready
-WORKERS ?= 2
+# One more than the two cores: many tests wait for servers, dbt and browsers.
+WORKERS ?= 3
 TESTS ?= policy_engine tests
 SEED ?= 0
 # Thousands of small projects are made and taken away: in memory where the machine has room for them.
