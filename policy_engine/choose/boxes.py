@@ -16,16 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from policy_engine.choose.lattice import (
-    MOST_PLACES,
     Histogram,
     Integers,
     Lattice,
     Scheme,
+    numbers_of,
 )
 from policy_engine.values import frozen
 
 Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 _DENSE = 8
 """Groups are counted in an array if that has at most so many places a row."""
 
@@ -77,16 +76,7 @@ class _Rows:
 
     def groups(self, lattice: Lattice, scheme: Scheme) -> tuple[Integers, Floats]:
         """The number of each row's group, and the people of each number; 0 where it has no row."""
-        numbers = np.zeros(len(self.people), dtype=np.int64)
-        ladders, places = lattice.ladders, 1
-        for at in reversed(lattice.in_order):
-            size, codes = ladders[at].sizes[scheme[at]], ladders[at].codes[scheme[at]]
-            if places * size > MOST_PLACES:
-                found, numbers = np.unique(numbers, return_inverse=True)
-                places = len(found)
-            if size > 1:
-                numbers += (codes * places).take(self.labels[at])
-                places *= size
+        numbers, places = numbers_of(self.labels, lattice, scheme)
         if places > _DENSE * len(numbers):
             _, numbers = np.unique(numbers, return_inverse=True)
         people = np.bincount(numbers, weights=self.people)

@@ -12,13 +12,19 @@ from dataclasses import replace
 from fractions import Fraction
 from json import dumps
 from pathlib import Path
-from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from policy_engine.choose.lattice import Bounds, Histogram, Integers, Ladder, Lattice, Scheme
+from policy_engine.choose.lattice import (
+    Bounds,
+    Flags,
+    Histogram,
+    Integers,
+    Ladder,
+    Lattice,
+    Scheme,
+)
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.errors import UsageError
@@ -28,7 +34,7 @@ from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import People, Rows
 from policy_engine.policy.documents import ReadPolicy, read_policy
 from policy_engine.policy.mechanisms.whole_classes import EVERY_CLASS, Suppression
-from policy_engine.policy.reading import read_text
+from policy_engine.policy.reading import plain_yaml, read_text
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.search_models import ColumnLevels, SearchSpec, all_levels
@@ -40,7 +46,6 @@ from policy_engine.warehouse.drawing import new_secret
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Flags = npt.NDArray[np.bool_]
 _COUNT = "people"
 
 
@@ -233,13 +238,6 @@ def _key(at: int) -> str:
 def _told(recoding: object) -> str:
     """A recoding on one line; JSON is YAML."""
     return recoding if isinstance(recoding, str) else dumps(recoding, default=str)
-
-
-def plain_yaml(text: str) -> Any:
-    """What a policy's file holds, to be written again with its comments, numbers as they are."""
-    from ruamel.yaml import YAML
-
-    return YAML().load(dedent(text).lstrip("\n"))  # within a file it has blanks before each line
 
 
 def _name(at: int, level: int) -> str:

@@ -27,6 +27,7 @@ from policy_engine.values import frozen
 Scheme = tuple[int, ...]
 """The level of each column."""
 Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 MOST_SCHEMES = 5_000_000
 _ORDERED = frozenset({int, Decimal, date, datetime})
 
@@ -324,26 +325,27 @@ def cells_of(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Cells:
     column's label is told of them: whatever the table, nothing fails.
     """
     sizes = tuple(lattice.ladders[at].sizes[scheme[at]] for at in lattice.in_order)
-    numbers = _numbers(histogram, lattice, scheme)
+    numbers, places = numbers_of(histogram.labels.T, lattice, scheme)
     if prod(sizes) > MOST_PLACES:
         sizes = ()
-    places = prod(sizes) if sizes else int(numbers.max(initial=0)) + 1
     return Cells(*summed(numbers, histogram.people, places), sizes)
 
 
-def _numbers(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Integers:
-    """The number of the group that each row of a histogram is in."""
-    numbers, places = np.zeros(len(histogram.people), dtype=np.int64), 1
-    for at in lattice.in_order:
-        ladder, level = lattice.ladders[at], scheme[at]
-        size = ladder.sizes[level]
+def numbers_of(labels: Integers, lattice: Lattice, scheme: Scheme) -> tuple[Integers, int]:
+    """The number of the group that each row is in, and what all of them are below.
+
+    ``labels`` are the finest ones, a row of them for each column of the lattice.
+    """
+    numbers, places = np.zeros(labels.shape[1], dtype=np.int64), 1
+    for at in reversed(lattice.in_order):
+        size, codes = lattice.ladders[at].sizes[scheme[at]], lattice.ladders[at].codes[scheme[at]]
+        if places * size > MOST_PLACES:
+            found, numbers = np.unique(numbers, return_inverse=True)
+            places = len(found)
         if size > 1:
-            if places * size > MOST_PLACES:
-                found, numbers = np.unique(numbers, return_inverse=True)
-                places = len(found)
-            numbers = numbers * size + ladder.codes[level][histogram.labels[:, at]]
+            numbers += (codes * places).take(labels[at])
             places *= size
-    return numbers
+    return numbers, places
 
 
 Measure = Callable[[Cells, Scheme], float]
@@ -372,7 +374,9 @@ def _walked_by_person(
             places, pairs = prod(sizes), cells.numbers
         else:  # more places than 62 bits tell apart
             sizes = ()
-            _, group = np.unique(_numbers(histogram, lattice, scheme), return_inverse=True)
+            _, group = np.unique(
+                numbers_of(histogram.labels.T, lattice, scheme)[0], return_inverse=True
+            )
             places = int(group.max(initial=0)) + 1
             pairs = np.unique(persons * places + group)
         person, group = np.divmod(pairs, places)

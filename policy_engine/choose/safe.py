@@ -45,7 +45,7 @@ from policy_engine.attest.attestation import sign, stated_subject, statement
 from policy_engine.attest.choices import ChoiceOf, ChoiceStated
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
-from policy_engine.choose.candidates import Candidates, plain_yaml
+from policy_engine.choose.candidates import Candidates
 from policy_engine.choose.drawing import Below, choose
 from policy_engine.choose.lattice import Histogram, Lattice, Scheme, walked
 from policy_engine.choose.public import least_shown
@@ -71,7 +71,7 @@ from policy_engine.policy.choice_notes import OF_RECODING, choice_note
 from policy_engine.policy.laws import mapping
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.project import Project
-from policy_engine.policy.reading import read_document
+from policy_engine.policy.reading import plain_yaml, read_document
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.timing import PeriodOf

@@ -17,9 +17,10 @@ from fractions import Fraction
 import numpy as np
 
 from policy_engine.accounting.bisection import least_integer
-from policy_engine.choose.boxes import Flags, Floats, SchemesSeen, look
+from policy_engine.choose.boxes import Floats, SchemesSeen, look
 from policy_engine.choose.lattice import (
     Cells,
+    Flags,
     Histogram,
     Integers,
     Lattice,

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from policy_engine.accounting.choice import step_of
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.attest.choices import ChoiceOf, ChoiceStated
-from policy_engine.choose.candidates import alike, of_all_rows, plain_yaml, whose
+from policy_engine.choose.candidates import alike, of_all_rows, whose
 from policy_engine.choose.drawing import Below, choose
 from policy_engine.choose.safe import (
     ChoiceTarget,
@@ -48,7 +48,7 @@ from policy_engine.ledger.entry import Entry
 from policy_engine.policy.choice_notes import OF_NUMBERS
 from policy_engine.policy.mechanisms.whole_classes import EVERY_CLASS
 from policy_engine.policy.project import Project
-from policy_engine.policy.reading import read_text
+from policy_engine.policy.reading import plain_yaml, read_text
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.charging import ReleasePlan

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Generic, TypeVar
+from textwrap import dedent
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -105,6 +106,13 @@ def read_bytes(file: Path, most: int) -> tuple[bytes, str]:
         return b"", MISSING
     except (OSError, ValueError) as error:
         return b"", f"cannot be read: {getattr(error, 'strerror', None) or 'not a file name'}"
+
+
+def plain_yaml(text: str) -> Any:
+    """What a policy's file holds, to be written again with its comments, numbers as they are."""
+    from ruamel.yaml import YAML
+
+    return YAML().load(dedent(text).lstrip("\n"))  # within a file it has blanks before each line
 
 
 def read_text(file: Path, kind: str) -> str:

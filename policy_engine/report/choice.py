@@ -15,14 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
-from policy_engine.attest.attestation import CHOICE_TYPE, open_envelope, stated_type, unverified
+from policy_engine.attest.attestation import (
+    CHOICE_TYPE,
+    Statement,
+    open_envelope,
+    stated_type,
+    unverified,
+)
 from policy_engine.attest.choices import ChoiceOf, ChoiceStated, verify_choice
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import certificate_path, predicate_digest
-from policy_engine.choose.candidates import plain_yaml
 from policy_engine.errors import VerificationFailed
 from policy_engine.opening import opened
-from policy_engine.policy.reading import read_text
+from policy_engine.policy.reading import plain_yaml, read_text
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
@@ -116,12 +121,13 @@ def choice_view(
     """
     said = unverified(text, CHOICE_TYPE)
     choice, checked, unchecked = None, tuple[str, ...](), tuple[str, ...]()
-    assumptions, reasons = tuple[str, ...](), tuple[str, ...]()
+    assumptions, reasons, key_id = tuple[str, ...](), tuple[str, ...](), ""
     try:
         verified = verify_choice(text, keys, policy)
         checked, unchecked = verified.checked, verified.unchecked
         assumptions = verified.assumptions
-        choice = _said(text, keys, policy, books)
+        statement = open_envelope(text, keys, CHOICE_TYPE)
+        key_id, choice = statement.key_id, _said(statement, policy, books)
     except VerificationFailed as error:
         reasons = error.reasons
     colour: Colour = "red" if choice is None else "amber" if policy is None else "green"
@@ -130,7 +136,7 @@ def choice_view(
         policy=said.subject_name,
         choice=choice,
         date=str(said.predicate.get("time", "")),
-        key_id=checked[0].removeprefix("signed by ") if checked else "",
+        key_id=key_id,
         statement_sha256=hashlib.sha256(text.encode()).hexdigest(),
         assumptions=assumptions,
         checked=checked,
@@ -155,19 +161,16 @@ def choice_beside(
         if stated_type(text) != CHOICE_TYPE:
             return None
         verify_choice(text, keys, policy)
-        choice = _said(text, keys, policy, books)
+        said = open_envelope(text, keys, CHOICE_TYPE)
+        own = ChoiceStated.of(said).epsilon
+        choice = _said(said, policy, books)
     except VerificationFailed:
         return None
-    stated = ChoiceStated.of(open_envelope(text, keys, CHOICE_TYPE))
-    both = f"ε = {in_text(stated.epsilon + epsilon)}, δ = {in_text(delta)}"
-    return ChosenFor(choice, both)
+    return ChosenFor(choice, f"ε = {in_text(own + epsilon)}, δ = {in_text(delta)}")
 
 
-def _said(
-    text: str, keys: TrustedKeys, policy: Path | None, books: LedgerState | None
-) -> ChoiceSaid:
+def _said(said: Statement, policy: Path | None, books: LedgerState | None) -> ChoiceSaid:
     """What a certificate of a choice states; ``policy`` is the one that was chosen."""
-    said = open_envelope(text, keys, CHOICE_TYPE)
     stated = ChoiceStated.of(said)
     entry = None
     if books is not None:

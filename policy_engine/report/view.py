@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from pathlib import Path, PurePath
 from typing import Literal
 
-from policy_engine.attest.attestation import UNPROMISED_TYPE, unverified
+from policy_engine.attest.attestation import UNPROMISED_TYPE, open_envelope, unverified
 from policy_engine.attest.certificates import added_edition, certificate_in, query_digest
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
@@ -403,7 +403,7 @@ def unpromised_view(text: str, keys: TrustedKeys, release: Path | None) -> Unpro
         name=terms.policy_name,
         date=certificate.time,
         release=stated.subject_name,
-        key_id="" if reasons else checked[0].removeprefix("signed by "),
+        key_id="" if reasons else open_envelope(text, keys, UNPROMISED_TYPE).key_id,
         statement_sha256=hashlib.sha256(text.encode()).hexdigest(),
         purpose=dict(terms.said).get("purpose"),
         attacks=tuple(still_works(k, terms.models)),

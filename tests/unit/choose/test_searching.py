@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from policy_engine.choose import boxes
+from policy_engine.choose import lattice as lattice_module
 from policy_engine.choose.boxes import SchemesSeen, look
 from policy_engine.choose.lattice import (
     Bounds,
@@ -156,7 +156,7 @@ def test_groups_are_told_apart_where_62_bits_do_not(monkeypatch: pytest.MonkeyPa
     histogram, lattice, _ = random_table(11)
     usual, wide = SchemesSeen(lattice, [2]), SchemesSeen(lattice, [2])
     look(histogram, lattice, usual, [Everything()])
-    monkeypatch.setattr(boxes, "MOST_PLACES", 8)
+    monkeypatch.setattr(lattice_module, "MOST_PLACES", 8)
     look(histogram, lattice, wide, [Everything()])
     assert wide.people[2].tolist() == usual.people[2].tolist()
 
