@@ -75,7 +75,7 @@ from policy_engine.releasing.editions import (
     schedule_at,
 )
 from policy_engine.releasing.planning import certified as certificate_of
-from policy_engine.releasing.planning import tables_read
+from policy_engine.releasing.planning import check_chosen, tables_read
 from policy_engine.releasing.requests import (
     SourceNames,
     name_of_place,
@@ -253,6 +253,7 @@ def paid_for(desk: Desk, release: DbtRelease, known: Books | None) -> list[Entry
 
 def _check_source(desk: Desk, release: DbtRelease) -> None:
     """That the release can be drawn and looked at here, before anything is charged."""
+    check_chosen(release.policy)
     columns = mapping(release.model.data, "columns").values()
     within = (column.get("constraints") for column in columns if isinstance(column, Mapping))
     if release.model.data.get("constraints") or any(within):

@@ -225,8 +225,8 @@ class PolicyDocument(Document):
     name of the source.
     """
     search: SearchSpec | None = None
-    """The levels of the columns that `policy-engine search` may choose from. A release uses the
-    levels that are written in the policy.
+    """The levels of the columns that `policy-engine search` may choose from. The policy that it
+    writes is released, and not this one.
     """
     grouping: Annotated[fields.Grouping, fields.word_of(fields.Grouping)] = "auto"
     """Only changes the speed. `raw_first` groups by the source's values and recodes the groups.

@@ -32,7 +32,7 @@ from policy_engine.releasing import reviewing
 from policy_engine.releasing.books import naming_key
 from policy_engine.releasing.charging import names_of_source
 from policy_engine.releasing.editions import asked_for, at_moment, utc_now
-from policy_engine.releasing.planning import open_warehouse
+from policy_engine.releasing.planning import check_chosen, open_warehouse
 from policy_engine.releasing.presenting import Presented, Standing, presented
 from policy_engine.releasing.preview import preview
 from policy_engine.values import frozen
@@ -65,6 +65,7 @@ def wanted(
 
     Raises NotApproved where the account requires none.
     """
+    check_chosen(policy)
     if edition is not None or revise:
         at = at_moment(books) if policy.schedule is not None else utc_now()
         policy = asked_for(policy, project, books, at, edition, revise=revise)

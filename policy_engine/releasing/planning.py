@@ -5,6 +5,7 @@ Nothing runs, and nothing is charged.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace as replace_field
@@ -147,6 +148,26 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
 def seldom_meant(policy: Policy, certificate: Certificate) -> tuple[errors.Problem, ...]:
     """What a certificate allows and its author may not mean, to be told before it is charged."""
     return (*_unenforced(policy, certificate), *_unstated(policy, certificate))
+
+
+def not_chosen(policy: Policy) -> tuple[errors.Problem, ...]:
+    """That a policy asks for a search, so that its levels are those from before it."""
+    if not policy.is_searched:
+        return ()
+    message = "no search has chosen the levels in recode, so release refuses this policy"
+    command = f"policy-engine search {shlex.quote(str(policy.file))}"
+    remedy = (
+        f"'{command}', or 'dbt search' in dbt, writes the policy to release; or take search out, to"
+        " release these levels"
+    )
+    problem = errors.Problem(str(policy.file), 0, 0, "search", message, remedy)
+    return located((problem,), policy.file)
+
+
+def check_chosen(policy: Policy) -> None:
+    """Refuse to release what a search is still to be made for; PolicyError."""
+    if problems := not_chosen(policy):
+        raise errors.PolicyError(problems)
 
 
 def _unstated(policy: Policy, certificate: Certificate) -> tuple[errors.Problem, ...]:

@@ -40,6 +40,7 @@ from policy_engine.releasing.editions import (
 )
 from policy_engine.releasing.placing import Spot
 from policy_engine.releasing.planning import (
+    not_chosen,
     paid_for_nothing,
     project_of,
     seldom_meant,
@@ -181,7 +182,11 @@ def _previewed(
             (),
             policy.edition,
             schedule,
-            (*seldom_meant(policy, plan.certificate), *paid_for_nothing(policy, plan.table)),
+            (
+                *not_chosen(policy),
+                *seldom_meant(policy, plan.certificate),
+                *paid_for_nothing(policy, plan.table),
+            ),
         )
         try:
             if repeats is None and known is not None:

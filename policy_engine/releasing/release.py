@@ -59,7 +59,12 @@ from policy_engine.releasing.editions import (
 from policy_engine.releasing.job import Job
 from policy_engine.releasing.opened import MOST_BARS, OpenedRelease, open_release
 from policy_engine.releasing.placing import Reached, Spot, check_place
-from policy_engine.releasing.planning import project_of, seldom_meant, through_view
+from policy_engine.releasing.planning import (
+    check_chosen,
+    project_of,
+    seldom_meant,
+    through_view,
+)
 from policy_engine.releasing.requests import certificate_of
 from policy_engine.releasing.reviewing import (
     brought_at,
@@ -254,6 +259,7 @@ def release(
     with closing(Reached(policy, project)) as reached, watch(reached.progress):
         if not revise and (before := _released_before(policy, project, reached, replace, say)):
             return before
+        check_chosen(policy)
         plan = plan_of(policy, project, reached.warehouse, clock)
         for warning in seldom_meant(policy, plan.certificate):
             say(f"warning: {warning}")

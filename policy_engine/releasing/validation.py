@@ -30,6 +30,7 @@ from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.releasing.planning import (
     dialect_of,
+    not_chosen,
     open_warehouse,
     paid_for_nothing,
     paying_account,
@@ -140,7 +141,7 @@ def check_policy(path: Path) -> Checked:
         check_account(policy, project)
     except errors.PolicyError as error:
         problems += error.problems
-    told: list[errors.Problem] = []
+    told = [*warnings_of(policy), *not_chosen(policy)]
 
     def look(warehouse: Warehouse) -> None:
         certificate, table = vouched_for(policy, project, warehouse)
@@ -164,7 +165,7 @@ def check_policy(path: Path) -> Checked:
         told.extend((*seldom_meant(policy, certificate), *paid_for_nothing(policy, table)))
 
     checked = _against_source(policy, project, problems, look)
-    return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))
+    return replace_field(checked, warnings=_ordered(told, path))
 
 
 def _check_ledger(

@@ -102,6 +102,7 @@ def _story(folder: Path) -> dict[str, object]:
             "not built": room.engine_says(*search),
         }
         room.builds("--target", "prod", "--select", "+stg_people")
+        story["not searched"] = room.asks("reserve")
         story["waits"] = [room.engine_says(*each) for each in (search, suggest)]
         story["asked"] = _approved(room, file, "--search")
         story["searched"] = room.engine_says(*search)
@@ -138,6 +139,11 @@ def test_a_choice_is_of_a_release_target_whose_source_is_built(story):
     assert story["dev"]["code"] == 2
     assert "nothing is chosen in the target dev" in story["dev"]["err"]
     assert story["not built"]["code"] != 0
+
+
+def test_a_policy_to_search_is_not_released_before_it_was_searched(story):
+    told = story["not searched"]
+    assert told["code"] == 1 and "no search has chosen the levels in recode" in told["err"]
 
 
 def test_a_choice_waits_for_its_reviewers_as_a_release_does(story):

@@ -117,6 +117,26 @@ def test_a_choice_is_written_as_a_policy_charged_and_released(project, capfd):
     assert run([*words, "--release", "a.chosen.yaml"]) == 1
 
 
+def test_a_policy_to_search_is_not_released_before_it_was_searched(project, capfd):
+    """A new user released the levels that init had written, and nothing said so."""
+    told = "a.yaml:12:1: {}no search has chosen the levels in recode, so release refuses this"
+    assert run(["validate", "a.yaml"]) == 0
+    assert told.format("warning: ") in capfd.readouterr().out
+    assert run(["plan", "a.yaml"]) == 0
+    assert f"warning: {told.format('')}" in capfd.readouterr().err
+    assert run(["release", "a.yaml"]) == 1
+    said = capfd.readouterr().err
+    assert told.format("") in said and "'policy-engine search a.yaml'" in said
+    reviewed(project)
+    assert run(["review", "request", "a.yaml"]) == 1
+    assert told.format("") in capfd.readouterr().err
+    assert charged(capfd) == []
+    Path("a.yaml").write_text(POLICY.replace("search: {epsilon: 0.05}\n", ""))
+    request = ["review", "request", "a.yaml", "--key", "ada.pem"]
+    assert run(["validate", "a.yaml"]) == run(request) == 0
+    assert "no search" not in capfd.readouterr().out
+
+
 def test_a_long_key_in_a_line_of_keys_is_written_as_it_is_read(project, capfd):
     """Folded at its blanks it was no YAML: the choice was paid, and was never written."""
     key = "Masters degree(MA MS MEng MEd MSW MBA)"
