@@ -509,9 +509,8 @@ _PYTHON = {
         attest.release_check.Verified
         attest.keys.TrustedKeys:of,load,within,refusal attest.keyring.Keyring:read,trusted""",
     "recodings": """
-        policy.recodings.Constant policy.recodings.Intervals policy.recodings.Keep
-        policy.recodings.Lookup policy.recodings.Prefix policy.recodings.Round
-        policy.recodings.Truncate""",
+        kernel.recodes.Bins kernel.recodes.Constant kernel.recodes.Keep kernel.recodes.Map
+        kernel.recodes.Prefix kernel.recodes.Round kernel.recodes.Truncate""",
     "curve": """
         accounting.exact.delta_exact accounting.exact.epsilon_exact accounting.groups.delta_group
         accounting.curve.delta_remove accounting.curve.delta_add accounting.curve.Bound

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
+from typing import Any
 
 from policy_engine.accounting.curve import delta_add, delta_remove
 from policy_engine.accounting.domain import REPLACE_ONE
@@ -21,7 +22,8 @@ from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table
 from policy_engine.compile.reading import ReadColumn, read_as, read_columns
 from policy_engine.engines.types import DECLARED
 from policy_engine.kernel.mechanisms.tables import Clip, Moves, moves_of
-from policy_engine.policy.recodings import CutPoint, Intervals, Lookup, Prefix, Recoding, Round
+from policy_engine.kernel.recodes import Bins, Map, Prefix, Round
+from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.values import frozen
 
@@ -238,10 +240,10 @@ def _palette(recoding: Recoding, column: Field) -> Palette:
     low, high = extremes(column)
     ordinary: list[Value]
     match recoding:
-        case Intervals(cuts):
+        case Bins(cuts):
             ordinary = [_before(cuts[0]), *(_text(cut) for cut in cuts)]
-        case Lookup(table):
-            ordinary = list({label: key for key, label in reversed(table)}.values())
+        case Map(groups):
+            ordinary = [str(keys[0]) for keys, _ in sorted(groups, key=_last_key, reverse=True)]
         case Prefix(length):
             ordinary = [letter * (length + 2) for letter in "abc"]
         case Round(step):
@@ -334,7 +336,11 @@ def moments(column: Field, count: int) -> list[Value]:
     return [known[i % len(known)] for i in range(count)]
 
 
-def _before(cut: CutPoint) -> str:
+def _last_key(group: tuple[tuple[object, ...], str | None]) -> str:
+    return str(group[0][-1])
+
+
+def _before(cut: Any) -> str:
     if isinstance(cut, Decimal):
         return _text(cut - 1)
     try:
@@ -343,5 +349,5 @@ def _before(cut: CutPoint) -> str:
         return _EARLIEST
 
 
-def _text(cut: CutPoint) -> str:
+def _text(cut: object) -> str:
     return f"{cut:f}" if isinstance(cut, Decimal) else str(cut)

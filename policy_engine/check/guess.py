@@ -36,7 +36,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.recodes import Bins, Constant, Map, Recode
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Recode, Round, Truncate
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.sources import (
     Column,
@@ -49,8 +49,8 @@ from policy_engine.kernel.sources import (
 )
 from policy_engine.kernel.types import Type
 from policy_engine.names import fold
-from policy_engine.policy import recodings
 from policy_engine.policy.project_models import SECRETS
+from policy_engine.policy.recodings import Recoding
 from policy_engine.values import frozen
 
 _SECRETS = (exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.Select, exp.Rand)
@@ -193,7 +193,7 @@ class Reader:
         key = self._keys()
         # What says most of a column's type comes first: what it is compared with, then its recode.
         found = dict(self._filters({n: c for n, c in asked.items() if _compares(c)}))
-        plain = [each for each in columns if isinstance(each[1].means, recodings.Keep)]
+        plain = [each for each in columns if isinstance(each[1].means, Keep)]
         recoded_ones = [each for each in columns if each not in plain]
         made = {name: self._shown(name, reading, column) for name, reading, column in recoded_ones}
         found |= dict(self._filters({n: c for n, c in asked.items() if not _compares(c)}))
@@ -232,7 +232,7 @@ class Reader:
                 )
             )
         known = {column.name: column for column in (*claim.inputs, *unit.ordering)}
-        known |= {name: self.taken.column(name, recodings.Keep()) for name in self.measured}
+        known |= {name: self.taken.column(name, Keep()) for name in self.measured}
         keys = {fold(key.name): key for key in unit.keys}
         joins = []
         for looked_up in self.query.looked_up:
@@ -405,8 +405,8 @@ class Reader:
         """A released column, if the engine has a print of it."""
         means = reading.means
         try:
-            if column is None or isinstance(means, recodings.Constant):
-                assert isinstance(means, recodings.Constant)
+            if column is None or isinstance(means, Constant):
+                assert isinstance(means, Constant)
                 shown = Shown(name, None, recode_of(means, Type("text")))
             else:
                 read = self.taken.column(column, means)
@@ -432,13 +432,13 @@ class Reader:
             others = self.query.taken if collates else self.missed
             others.append(told if collates else f"{told}, and by the text by its collation")
 
-    def _in_pieces(self, name: str, pieces: Pieces, column: Column) -> recodings.Intervals:
+    def _in_pieces(self, name: str, pieces: Pieces, column: Column) -> Bins:
         cuts, labels = pieces.intervals(column.type)
         if not cuts and pieces.missing == labels[0]:
             raise NotUnderstood("it shows one label")
         if column.type.kind == "double" and pieces.nan != pieces.missing:
             self.missed.append(f"{name}: NaN is shown as NULL is, and by the text otherwise")
-        return recodings.Intervals(cuts, labels)  # type: ignore[arg-type]
+        return Bins(cuts, labels)
 
     def _named(self, shown: Shown, reading: Reading) -> Shown:
         """A released column with what its text shows in place of NULL."""
@@ -506,9 +506,7 @@ class Reader:
         for term in terms:
             for name in columns_in(term)[:1]:
                 once.setdefault(name, bool(term.args.get("desc")))
-        return tuple(
-            (self.taken.column(name, recodings.Keep()), down) for name, down in once.items()
-        )
+        return tuple((self.taken.column(name, Keep()), down) for name, down in once.items())
 
     # Who is in
 
@@ -582,11 +580,8 @@ class Reader:
         means = found.means
         if isinstance(means, Pieces):
             cuts, labels = means.intervals(column.type)
-            if not cuts:
-                means = recodings.Lookup((), labels[0])
-            else:
-                means = recodings.Intervals(cuts, labels)  # type: ignore[arg-type]
-        if isinstance(means, recodings.Lookup) and not means.table and means.other == KEPT:
+            means = Bins(cuts, labels) if cuts else Map((), labels[0])
+        if isinstance(means, Map) and not means.groups and means.other == KEPT:
             return None if missing == KEPT else none_of(column, ())
         recode = recode_of(means, column.type)
         return Shown(KEPT, column, recode, KEPT if missing == KEPT else None)
@@ -639,7 +634,7 @@ class _Taken:
         self.ids = {fold(name) for name in keys if _ID.search(name)}
         self.known: dict[str, Column] = {}
 
-    def column(self, name: str, recoding: recodings.Recoding | Pieces) -> Column:
+    def column(self, name: str, recoding: Recoding | Pieces) -> Column:
         """A column that is recoded so."""
         if fold(name) not in self.known:
             said = self.types_of(name)
@@ -649,7 +644,7 @@ class _Taken:
             self.known[fold(name)] = Column(name, said[0] if said else taken)
         return self.known[fold(name)]
 
-    def _taken(self, recoding: recodings.Recoding | Pieces) -> Type:
+    def _taken(self, recoding: Recoding | Pieces) -> Type:
         kinds: dict[str, Type] = {
             kind.kind: kind for kind in types_of_engine(self.engine) if kind.kind != "text"
         }
@@ -664,15 +659,13 @@ class _Taken:
             case Pieces(points):
                 whole = all(isinstance(point, Decimal) and point == int(point) for point in points)
                 return kinds["integer"] if whole else exact
-            case recodings.Lookup(table) if table and all(
-                _WHOLE.fullmatch(key) for key, _ in table
-            ):
+            case Map() if recoding.keys and all(_WHOLE.fullmatch(str(k)) for k in recoding.keys):
                 return kinds["integer"]
-            case recodings.Lookup(table) if {key for key, _ in table} == {"true", "false"}:
+            case Map() if {*recoding.keys} == {"true", "false"}:
                 return kinds.get("boolean", kinds["text"])
-            case recodings.Round(step):
+            case Round(step):
                 return exact if step != int(step) else kinds["integer"]
-            case recodings.Truncate(unit):
+            case Truncate(unit):
                 return kinds.get("timestamp" if unit in ("hour", "day") else "date", kinds["text"])
             case _:
                 return kinds["text"]

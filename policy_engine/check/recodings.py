@@ -32,9 +32,10 @@ from policy_engine.check.values import (
 )
 from policy_engine.check.words import number_of
 from policy_engine.kernel.claim import DROPPED, KEPT
+from policy_engine.kernel.recodes import Constant, Keep, Prefix, Round, Truncate
 from policy_engine.kernel.recodes.round.recode import Way
 from policy_engine.kernel.types import EXACT, MOMENTS, Type
-from policy_engine.policy import recodings
+from policy_engine.policy.recodings import CutPoint, Recoding, mapped
 from policy_engine.values import frozen
 
 Label = str | None
@@ -56,13 +57,13 @@ class Pieces:
     missing: Label = None
     nan: Label = None
 
-    def intervals(self, seen: Type) -> tuple[tuple[recodings.CutPoint, ...], tuple[Label, ...]]:
+    def intervals(self, seen: Type) -> tuple[tuple[CutPoint, ...], tuple[Label, ...]]:
         """The cuts between values of a type, and the label of each interval.
 
         >>> Pieces((Decimal(18),), ("child", "child", "adult")).intervals(Type("integer"))
         ((Decimal('19'),), ('child', 'adult'))
         """
-        cuts: list[recodings.CutPoint] = []
+        cuts: list[CutPoint] = []
         labels = [self.labels[0]]
         for place, point in enumerate(self.points):
             for cut, label in zip(_cuts(point, seen), self.labels[2 * place + 1 :], strict=False):
@@ -77,7 +78,7 @@ class Pieces:
         return tuple(cuts), tuple(labels)
 
 
-def _cuts(point: Point, seen: Type) -> tuple[recodings.CutPoint, recodings.CutPoint]:
+def _cuts(point: Point, seen: Type) -> tuple[CutPoint, CutPoint]:
     """The least value of a type that is a point or above it, and the least that is above it."""
     if isinstance(point, date):
         step = timedelta(microseconds=1) if seen.kind in MOMENTS else timedelta(days=1)
@@ -101,11 +102,11 @@ class Reading:
     numbers, where it divides these otherwise than others; ``is_whole`` if it means nothing else.
     """
 
-    means: recodings.Recoding | Pieces
+    means: Recoding | Pieces
     missing: Label = None
     told: tuple[str, ...] = ()
     after: exp.Expr | None = None
-    of_whole: recodings.Round | None = None
+    of_whole: Round | None = None
     is_whole: bool = False
 
 
@@ -158,9 +159,9 @@ def reading_of(node: exp.Expr) -> Reading:
         label = label_of(point_of(node))
         if label is None:
             raise NotUnderstood("it reads no column, and is no text")
-        return Reading(recodings.Constant(label))
+        return Reading(Constant(label))
     if isinstance(inner, exp.Column):
-        return Reading(recodings.Keep())
+        return Reading(Keep())
     for reader in (_catches_null, _converted, _prefix, _calendar, _round):
         found = reader(inner)
         if found is not None:
@@ -183,10 +184,10 @@ def _catches_null(node: exp.Expr) -> Reading | None:
 def _converted(node: exp.Expr) -> Reading | None:
     """A conversion: the day of a moment, or what is converted, and that it is shown otherwise."""
     if isinstance(node, exp.Date | exp.TsOrDsToDate) and isinstance(bare(node.this), exp.Column):
-        return Reading(recodings.Truncate("day"))
+        return Reading(Truncate("day"))
     if isinstance(node, exp.Anonymous) and re.fullmatch("date|to_?date(32)?", node.name, re.I):
         if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Column):
-            return Reading(recodings.Truncate("day"))
+            return Reading(Truncate("day"))
         return None
     if isinstance(node, exp.AtTimeZone) and node.args["zone"].name.upper() == "UTC":
         return reading_of(node.this)
@@ -196,13 +197,11 @@ def _converted(node: exp.Expr) -> Reading | None:
     if not isinstance(node, exp.Cast):
         return None
     if node.to.is_type("date") and isinstance(bare(node.this), exp.Column):
-        return Reading(recodings.Truncate("day"))
+        return Reading(Truncate("day"))
     found = reading_of(node.this)
     is_text = node.to.is_type(*exp.DataType.TEXT_TYPES)
-    is_day = node.to.is_type("date", "timestamp") and isinstance(found.means, recodings.Truncate)
-    is_whole = node.to.is_type(*exp.DataType.NUMERIC_TYPES) and isinstance(
-        found.means, recodings.Round
-    )
+    is_day = node.to.is_type("date", "timestamp") and isinstance(found.means, Truncate)
+    is_whole = node.to.is_type(*exp.DataType.NUMERIC_TYPES) and isinstance(found.means, Round)
     if is_day or is_whole or is_text:
         after = found.after
         return found if after is None else replace(found, after=exp.cast(after, node.to.copy()))
@@ -249,10 +248,10 @@ def _prefix(node: exp.Expr) -> Reading | None:
         inner = without_parentheses(inner.this)
     if not isinstance(inner, exp.Column):
         under = _prefix(inner)
-        if under is None or not isinstance(under.means, recodings.Prefix) or under.told:
+        if under is None or not isinstance(under.means, Prefix) or under.told:
             return None
         length = min(length, Decimal(under.means.length))
-    return Reading(recodings.Prefix(int(length)))
+    return Reading(Prefix(int(length)))
 
 
 def _without_coalesce(node: exp.Expr) -> exp.Expr:
@@ -338,10 +337,10 @@ def _starts(node: exp.Expr, unit: exp.Expr | None) -> Reading | None:
         return None
     if isinstance(unit, exp.WeekStart) and unit.name.upper() != "MONDAY":
         told = f"weeks start on Monday, and by the text on {unit.name.capitalize()}"
-        return Reading(recodings.Truncate("week"), told=(told, _WEEK_TOLD))
+        return Reading(Truncate("week"), told=(told, _WEEK_TOLD))
     word = "week" if isinstance(unit, exp.WeekStart) else unit.name.lower()
     found = _start_of(_WORDS.get(word))
-    is_week = found is not None and found.means == recodings.Truncate("week")
+    is_week = found is not None and found.means == Truncate("week")
     return replace(found, told=(_WEEK_TOLD,)) if is_week and found is not None else found
 
 
@@ -349,7 +348,7 @@ def _start_of(unit: str | None, otherwise: exp.Expr | None = None) -> Reading | 
     """The start of a unit, which the text shows ``otherwise``, if it does."""
     if unit is None:
         return None
-    means = recodings.Truncate(unit)  # type: ignore[arg-type]
+    means = Truncate(unit)  # type: ignore[arg-type]
     if otherwise is None:
         return Reading(means)
     told = f"a {unit} is shown as its first day"
@@ -365,7 +364,7 @@ def _round(node: exp.Expr) -> Reading | None:
         places = node.args.get("decimals")
         number = Decimal(0) if places is None else point_of(places)
         if isinstance(without_parentheses(node.this), exp.Column) and isinstance(number, Decimal):
-            return Reading(recodings.Round(Decimal(1).scaleb(-int(number))))
+            return Reading(Round(Decimal(1).scaleb(-int(number))))
     step, how, is_multiple = _steps(node)
     if step is None:
         return None
@@ -383,10 +382,10 @@ def _round(node: exp.Expr) -> Reading | None:
     is_whole = bool(node.find(exp.IntDiv)) or _is_named(node, "intDiv")
     if any(map(_divides_whole, node.find_all(exp.Div))):
         is_whole = is_whole or node.find(*_ROUNDS) is None
-        towards_zero = recodings.Round(step, "zero")
+        towards_zero = Round(step, "zero")
     else:
         towards_zero = None
-    means = recodings.Round(step, way)
+    means = Round(step, way)
     return Reading(means, told=tuple(told), after=after, of_whole=towards_zero, is_whole=is_whole)
 
 
@@ -460,15 +459,15 @@ def _map(node: exp.Expr, points: tuple[Point, ...], missing: Label) -> Reading:
     rest = value_of(node, OTHER) if not is_truth else None
     if rest is OTHER:
         if all(value_of(node, point) == point for point in points):
-            return Reading(recodings.Keep(), missing)
+            return Reading(Keep(), missing)
         raise NotUnderstood("it shows some values, and others as they are")
     table = tuple(sorted((key_of(point), label_of(value_of(node, point))) for point in points))
     other = label_of(rest)
     if not table and other == missing:
         raise NotUnderstood(_NO_RECODING)
     if is_truth and all(key == label for key, label in table):
-        return Reading(recodings.Keep(), missing)
-    return Reading(recodings.Lookup(table, other), missing)
+        return Reading(Keep(), missing)
+    return Reading(mapped(table, other), missing)
 
 
 def condition_of(node: exp.Expr) -> Reading:
@@ -485,7 +484,7 @@ def condition_of(node: exp.Expr) -> Reading:
     is_truth = bool(points) and all(isinstance(point, bool) for point in points)
     table = tuple(sorted((key_of(point), label_of(value_of(shown, point))) for point in points))
     other = DROPPED if is_truth else label_of(value_of(shown, OTHER))
-    return Reading(recodings.Lookup(table, other), missing)
+    return Reading(mapped(table, other), missing)
 
 
 def _text(text: str) -> exp.Expr:

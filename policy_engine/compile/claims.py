@@ -7,7 +7,6 @@ the policy that is no value of its column's type.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -33,7 +32,7 @@ from policy_engine.policy.laws import suggestion
 from policy_engine.policy.mechanisms.common import LawParts
 from policy_engine.policy.model_specs import ALL_VALUES, Keys
 from policy_engine.policy.recode_models import FilterSpec
-from policy_engine.policy.recodings import Intervals, Lookup, Recoding
+from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.policy.scalars import show
 from policy_engine.policy.tree import path_text
@@ -102,7 +101,7 @@ def claim_of(
             made = recode_of(recoding, seen, widest)
             if isinstance(made, recodes.Truncate) and seen.kind == "timestamp_zoned":
                 made = replace(made, zone=policy.zone)
-            if isinstance(recoding, Lookup) and found and read and read.read_as is None:
+            if isinstance(recoding, recodes.Map) and found and read and read.read_as is None:
                 _check_keys(recoding, found, seen)
             shown.append(Shown(name, read, made, missing.get(name)))
     for name, spec in policy.filter:
@@ -363,16 +362,16 @@ def recode_of(recoding: Recoding, seen: Type, widest: int = MOST_INTEGER + 1) ->
     No whole number of 64 bits in the column is as great as ``widest``.
     """
     match recoding:
-        case Intervals(cuts, labels):
+        case recodes.Bins(cuts, labels):
             return _bins(tuple(_cut(cut, seen) for cut in cuts), labels, seen, widest)
-        case Lookup(table, other):
-            return _map(table, other, seen)
+        case recodes.Map():
+            return _map(recoding, seen)
         case _:
             return recoding
 
 
 def _bins(
-    cuts: tuple[Value, ...], labels: tuple[str, ...], seen: Type, widest: int
+    cuts: tuple[Value, ...], labels: tuple[str | None, ...], seen: Type, widest: int
 ) -> recodes.Recode:
     """The intervals that some value of the type lies in: what none is below says nothing."""
     if len(set(cuts)) != len(cuts):
@@ -389,7 +388,7 @@ def _bins(
     return recodes.Bins(inner, names) if inner else recodes.Map((), names[0])
 
 
-def _cut(cut: Decimal | date | datetime, seen: Type) -> Value:
+def _cut(cut: Any, seen: Type) -> Value:
     if isinstance(cut, Decimal):
         if seen.kind in ("integer", "wide_integer"):
             # No whole number lies between a cut and the next.
@@ -403,17 +402,17 @@ def _cut(cut: Decimal | date | datetime, seen: Type) -> Value:
     return datetime.combine(cut, time()) if is_day and seen.kind in MOMENTS else cut
 
 
-def _map(table: tuple[tuple[str, str | None], ...], other: str | None, seen: Type) -> recodes.Map:
-    groups: dict[str | None, list[Value]] = defaultdict(list)
-    for key, label in table:
+def _map(recoding: recodes.Map, seen: Type) -> recodes.Map:
+    values: dict[Value, Value] = {}
+    for key in sorted(map(str, recoding.keys)):
         value = _key(key, seen)
         if value is None:
-            raise _never(key, _NOUNS[seen.kind], other, _instead_of(key, seen))
-        groups[label].append(value)
-    keys = [key for members in groups.values() for key in members]
-    if len(set(keys)) != len(keys):
+            raise _never(key, _NOUNS[seen.kind], recoding.other, _instead_of(key, seen))
+        values[key] = value
+    if len(set(values.values())) != len(values):
         raise _Misfit("two keys are one number", "take one out")
-    return recodes.Map(tuple((tuple(keys), label) for label, keys in groups.items()), other)
+    groups = ((tuple(values[key] for key in keys), label) for keys, label in recoding.groups)
+    return recodes.Map(tuple(groups), recoding.other)
 
 
 _NOUNS = {kind.of_a_claim: kind.value for kind in Kind}
@@ -424,12 +423,12 @@ def _never(key: str, noun: str, other: str | None, remedy: str) -> _Misfit:
     return _Misfit(f"{law}, so that its rows would be {show(other)}", remedy)
 
 
-def _check_keys(recoding: Lookup, column: Field, seen: Type) -> None:
+def _check_keys(recoding: recodes.Map, column: Field, seen: Type) -> None:
     """That each key can stand in the column by all that its own type says: its width, its labels.
 
     Raises _Misfit of the first that cannot. The keys are values of the kind already.
     """
-    for key, _ in recoding.table:
+    for key in sorted(map(str, recoding.keys)):
         if not _can_hold(column, key, seen):
             raise _never(key, column.said, recoding.other, "take it out, or correct it")
 

@@ -25,11 +25,11 @@ from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.common import groups_as_it_is
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.project_models import warehouses
 from policy_engine.policy.reading import refused
-from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.source_models import (
     ALL_KEPT,

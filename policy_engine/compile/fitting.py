@@ -8,9 +8,10 @@ from decimal import Decimal
 
 from policy_engine.compile.catalog import KEPT_AS_TEXT, NUMBERS, TIMES, Field, Kind
 from policy_engine.compile.claims import type_of
+from policy_engine.kernel import recodes
 from policy_engine.kernel.recodes.round.recode import DIGITS, PLACES, is_exact
 from policy_engine.kernel.types import MOST_DIGITS, places_of, whole_digits_of
-from policy_engine.policy import recodings
+from policy_engine.policy.recodings import Recoding
 from policy_engine.values import frozen
 
 _LOOKED_UP = frozenset(
@@ -30,21 +31,19 @@ class Misfit:
     remedy: str
 
 
-def type_problem(
-    recoding: recodings.Recoding, column: Field, *, casts: bool = True
-) -> Misfit | None:
+def type_problem(recoding: Recoding, column: Field, *, casts: bool = True) -> Misfit | None:
     """Which law of ``recoding`` a column of this type breaks; None if none.
 
     ``casts``: the engine can read the column as another type, so that it may be the remedy.
 
-    >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER")).remedy
+    >>> type_problem(recodes.Prefix(3), Field("age", "INTEGER")).remedy
     'read it as text with source.columns'
-    >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"), casts=False).remedy
+    >>> type_problem(recodes.Prefix(3), Field("age", "INTEGER"), casts=False).remedy
     'use bins or round'
     """
     kind = column.kind
     match recoding:
-        case recodings.Constant():
+        case recodes.Constant():
             return None
         case _ if kind is Kind.OTHER:
             remedy = "use constant, or leave it out"
@@ -52,23 +51,23 @@ def type_problem(
                 remedy = "use constant, read it as text with source.columns, or leave it out"
             law = f"of the recodings constant alone takes the type {column.noun}"
             return Misfit(law, remedy)
-        case recodings.Keep() if kind is Kind.DOUBLE:
+        case recodes.Keep() if kind is Kind.DOUBLE:
             return Misfit("keep takes no floating-point number", "use bins or round")
-        case recodings.Keep():
+        case recodes.Keep():
             return _unless(kind in _KEPT, "keep takes a plain value", kind, "leave it out")
-        case recodings.Intervals(cuts):
+        case recodes.Bins(cuts):
             return _bins_problem(cuts, column, casts=casts)
-        case recodings.Lookup():
+        case recodes.Map():
             law = "map and hierarchy take labels"
             return _unless(kind in _LOOKED_UP, law, kind, _that_fits(column))
-        case recodings.Prefix(length) if length > _MOST_CHARACTERS:
+        case recodes.Prefix(length) if length > _MOST_CHARACTERS:
             return Misfit(f"prefix takes at most {_MOST_CHARACTERS} characters", "use keep")
-        case recodings.Prefix():
+        case recodes.Prefix():
             remedy = "read it as text with source.columns" if casts else _that_fits(column)
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
-        case recodings.Round():
+        case recodes.Round():
             return _round_problem(recoding, column, casts=casts)
-        case recodings.Truncate(unit):
+        case recodes.Truncate(unit):
             return _truncate_problem(unit, column, casts=casts)
         case _:
             fits = recoding.fits(type_of(column, collates=False))
@@ -84,20 +83,20 @@ def measure_problem(step: Decimal, column: Field, *, casts: bool = True) -> Misf
     >>> measure_problem(Decimal(1), Field("born", "DATE")).remedy
     'name a column of numbers'
     """
-    fits = recodings.Round(step).fits(type_of(column, collates=False))
+    fits = recodes.Round(step).fits(type_of(column, collates=False))
     is_read = casts and readable(column.kind, "double")
     remedy = "read it as a number with source.columns" if is_read else "name a column of numbers"
     return _unless(fits, "a measure takes numbers", column.kind, remedy)
 
 
-def missing_problem(recoding: recodings.Recoding, column: Field, is_named: bool) -> Misfit | None:
+def missing_problem(recoding: Recoding, column: Field, is_named: bool) -> Misfit | None:
     """Why NULL has no name in what a recoding shows of a column of this type; None if it may.
 
-    >>> missing_problem(recodings.Keep(), Field("age", "INTEGER"), True).law
+    >>> missing_problem(recodes.Keep(), Field("age", "INTEGER"), True).law
     'missing is a text, and what is kept a whole number'
     """
     shown_as_text = column.kind in KEPT_AS_TEXT | {Kind.TEXT}
-    if not is_named or not isinstance(recoding, recodings.Keep) or shown_as_text:
+    if not is_named or not isinstance(recoding, recodes.Keep) or shown_as_text:
         return None
     return Misfit(f"missing is a text, and what is kept {column.noun}", "use bins or map")
 
@@ -114,7 +113,7 @@ def _that_fits(column: Field) -> str:
     return "use bins or truncate" if column.kind in _MOMENTS else "use keep"
 
 
-def _round_problem(recoding: recodings.Round, column: Field, *, casts: bool) -> Misfit | None:
+def _round_problem(recoding: recodes.Round, column: Field, *, casts: bool) -> Misfit | None:
     if not recoding.is_plain:
         places = f"at most {PLACES} decimal places and {DIGITS} digits"
         return Misfit(f"round takes a step of {places}, up to 10^17", "use a plainer one")

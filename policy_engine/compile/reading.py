@@ -7,8 +7,9 @@ from math import prod
 
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.engines.types import DECLARED
+from policy_engine.kernel.recodes import Bins, Keep, Map
 from policy_engine.policy.fields import ColumnType
-from policy_engine.policy.recodings import Intervals, Keep, Lookup, Recoding
+from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.values import frozen
 
@@ -77,9 +78,9 @@ def is_raw_first(policy: Policy, table: Table) -> bool:
 def _named_values(recoding: Recoding, kind: Kind) -> int | None:
     """About how many raw values a column has, by the policy's words; None if it says none."""
     match recoding:
-        case Lookup(table):
-            return len(table) + 2
-        case Intervals(cuts) if kind is Kind.INTEGER:
+        case Map():
+            return len(recoding.keys) + 2
+        case Bins(cuts) if kind is Kind.INTEGER:
             return 2 * int(cuts[-1] - cuts[0]) + 2  # type: ignore[operator,arg-type]  # numbers
         case Keep() if kind is Kind.BOOLEAN:
             return 3

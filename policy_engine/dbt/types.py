@@ -12,8 +12,9 @@ from policy_engine.compile.reading import read_columns
 from policy_engine.dialects import Engine
 from policy_engine.engines.types import told, type_of
 from policy_engine.kernel.mechanisms.common import GROUPING
+from policy_engine.kernel.recodes import Keep, Round
 from policy_engine.kernel.types import Type
-from policy_engine.policy.recodings import Keep, Recoding, Round
+from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.values import frozen
 

@@ -11,7 +11,7 @@ from policy_engine.dbt.texts import spaced
 from policy_engine.kernel.filters import words_of
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
-from policy_engine.policy.recodings import Intervals, Lookup, Recoding
+from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import schedule_words
 
@@ -20,7 +20,6 @@ RELEASE = "**A certified release**"
 COLUMN = "Released as:"
 """How the words about a column begin."""
 EDITION_WORDS = "The edition that the row is of: its rows alone are what its certificate is of."
-_MOST_LABELS = 12
 _NEIGHBOURS = {
     "add_remove": "if any one person were missing from it, or one more were in it",
     "replace_one": "if the data of any one person in it were different",
@@ -89,7 +88,7 @@ def _unit(model: ReleaseModel) -> str:
 def column_words(recoding: Recoding, missing: str | None = None) -> str:
     """What a released column holds; ``missing`` stands there for NULL."""
     named = "" if missing is None else f" What is missing is shown as {missing}."
-    return spaced(f"{COLUMN} {_recoded(recoding)}{named}")
+    return spaced(f"{COLUMN} {recode_meaning(recoding).released}{named}")
 
 
 def number_words(model: ReleaseModel) -> dict[str, str]:
@@ -98,21 +97,3 @@ def number_words(model: ReleaseModel) -> dict[str, str]:
     if release.form == "counts":
         said.setdefault(release.count_as, ["how often the row is shown"])
     return {name: spaced(f"{'; '.join(told)}.") for name, told in said.items() if name}
-
-
-def _recoded(recoding: Recoding) -> str:
-    match recoding:
-        case Intervals(_, labels):
-            return f"the interval it lies in, one of {_listed(labels)}."
-        case Lookup(table, other):
-            known = tuple(dict.fromkeys(label for _, label in table if label is not None))
-            rest = f"; any other value as {other}" if other is not None else "; any other as NULL"
-            return f"one of {_listed(known)}{rest}."
-        case _:
-            return recode_meaning(recoding).released
-
-
-def _listed(labels: tuple[str, ...]) -> str:
-    shown = [" ".join(label.split()) for label in labels[:_MOST_LABELS]]
-    more = len(labels) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")

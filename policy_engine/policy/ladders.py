@@ -9,18 +9,12 @@ from __future__ import annotations
 from datetime import date, datetime, time
 from decimal import Decimal
 
-from policy_engine.policy.recodings import (
-    CutPoint,
-    Intervals,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-    TruncateUnit,
-)
+from policy_engine.kernel.recodes import Bins, Map, Prefix, Round, Truncate
+from policy_engine.kernel.recodes.truncate.recode import Unit
+from policy_engine.kernel.types import Value
+from policy_engine.policy.recodings import Recoding
 
-COARSER: dict[TruncateUnit, tuple[TruncateUnit, ...]] = {
+COARSER: dict[Unit, tuple[Unit, ...]] = {
     "hour": ("day", "week", "month", "quarter", "year"),
     "day": ("week", "month", "quarter", "year"),
     "week": (),
@@ -48,15 +42,15 @@ def why_not_coarser(fine: Recoding, coarse: Recoding) -> str:
             return f"it has {_characters(shorter)}, and the one before {longer}"
         case Truncate(unit=small), Truncate(unit=large):
             return "" if large in COARSER[small] else f"a {small} is not within one {large}"
-        case Intervals(cuts=many), Intervals(cuts=few):
+        case Bins(cuts=many), Bins(cuts=few):
             return _cut_within(few, many)
-        case Lookup(), Lookup():
+        case Map(), Map():
             return _parted_by(fine, coarse)
         case Round(), Round():
             return _not_multiple(fine, coarse)
-        case Round(), Intervals(cuts=cuts):
+        case Round(), Bins(cuts=cuts):
             return _not_at_steps(fine, cuts)
-        case Truncate(unit=unit), Intervals(cuts=cuts):
+        case Truncate(unit=unit), Bins(cuts=cuts):
             return _not_at_starts(unit, cuts)
     return _OTHERS
 
@@ -65,16 +59,18 @@ def _characters(n: int) -> str:
     return f"{n} character{'s' if n > 1 else ''}"
 
 
-def _cut_within(few: tuple[CutPoint, ...], many: tuple[CutPoint, ...]) -> str:
+def _cut_within(few: tuple[Value, ...], many: tuple[Value, ...]) -> str:
     others = [cut for cut in few if cut not in many]
     if others:
         return f"the cut {others[0]} is none of the level before, so that it parts an interval"
     return "" if len(few) < len(many) else "it has the same cuts"
 
 
-def _parted_by(fine: Lookup, coarse: Lookup) -> str:
+def _parted_by(fine: Map, coarse: Map) -> str:
     """Whether two values of one label have two labels above it."""
-    known, above = dict(fine.table), dict(coarse.table)
+    known, above = (
+        {key: label for keys, label in each.groups for key in keys} for each in (fine, coarse)
+    )
     labels: dict[str | None, str | None] = {fine.other: coarse.other}
     for value in (*known, *above):
         label, label_above = known.get(value, fine.other), above.get(value, coarse.other)
@@ -94,7 +90,7 @@ def _not_multiple(fine: Round, coarse: Round) -> str:
     return ""
 
 
-def _not_at_steps(fine: Round, cuts: tuple[CutPoint, ...]) -> str:
+def _not_at_steps(fine: Round, cuts: tuple[Value, ...]) -> str:
     if fine.way != "down":
         return "only multiples with way: down lie in bins"
     if fine.step % 1:
@@ -106,12 +102,12 @@ def _not_at_steps(fine: Round, cuts: tuple[CutPoint, ...]) -> str:
     return ""
 
 
-def _not_at_starts(unit: TruncateUnit, cuts: tuple[CutPoint, ...]) -> str:
-    others = [cut for cut in cuts if isinstance(cut, Decimal) or not _starts(unit, cut)]
+def _not_at_starts(unit: Unit, cuts: tuple[Value, ...]) -> str:
+    others = [cut for cut in cuts if not isinstance(cut, date) or not _starts(unit, cut)]
     return f"the cut {others[0]} is not where a {unit} begins" if others else ""
 
 
-def _starts(unit: TruncateUnit, cut: date | datetime) -> bool:
+def _starts(unit: Unit, cut: date | datetime) -> bool:
     if isinstance(cut, datetime):
         whole_hour = cut == cut.replace(minute=0, second=0, microsecond=0)
         if unit == "hour" or not whole_hour:

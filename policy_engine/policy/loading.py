@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from policy_engine.errors import FileError, PolicyError
+from policy_engine.kernel.recodes import Constant, Keep
 from policy_engine.policy import fields, tree
 from policy_engine.policy.auto import NoSolution
 from policy_engine.policy.documents import read_policy
@@ -18,7 +19,6 @@ from policy_engine.policy.mechanisms.index import language_of
 from policy_engine.policy.mechanisms.whole_classes import NO_PAIR
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.reading import read_root, read_text
-from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy, resolve
 from policy_engine.policy.source_models import key_columns, order_term
 from policy_engine.policy.time_models import PLANNED, EditionsSpec

@@ -11,22 +11,13 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from policy_engine.base_errors import InternalError
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Prefix, Round, Truncate
 from policy_engine.kernel.recodes.round.recode import Way
+from policy_engine.kernel.recodes.truncate.recode import Unit
 from policy_engine.policy import fields
 from policy_engine.policy.ladders import why_not_coarser
 from policy_engine.policy.laws import Broken, Data, Document, Law, refusal, suggestion
-from policy_engine.policy.recodings import (
-    Constant,
-    CutPoint,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-    TruncateUnit,
-)
+from policy_engine.policy.recodings import CutPoint, Recoding, mapped
 from policy_engine.policy.scalars import show
 
 if TYPE_CHECKING:
@@ -86,7 +77,7 @@ class BinsSpec(Document):
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
-        return Intervals(self.bins, self.names())
+        return Bins(self.bins, self.names())
 
 
 def cut_text(edge: CutPoint) -> str:
@@ -125,7 +116,7 @@ class HierarchySpec(Document):
         """What it means."""
         if hierarchy is None:
             raise InternalError(f"the hierarchy {self.hierarchy} was not read")
-        return Lookup(hierarchy.table(self.level), self.other)
+        return mapped(hierarchy.table(self.level), self.other)
 
 
 class MapSpec(Document):
@@ -146,7 +137,7 @@ class MapSpec(Document):
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
-        return Lookup(tuple(sorted(self.map.items(), key=lambda pair: pair[0])), self.other)
+        return mapped(sorted(self.map.items(), key=lambda pair: pair[0]), self.other)
 
 
 class PrefixSpec(Document):
@@ -169,7 +160,7 @@ class TruncateSpec(Document):
     2026-W48.
     """
 
-    truncate: Annotated[TruncateUnit, fields.word_of(TruncateUnit)]
+    truncate: Annotated[Unit, fields.word_of(Unit)]
     """The unit of time. Weeks are ISO 8601 weeks. For a time with a zone, the clocks of the
     project's zone decide.
     """

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from policy_engine.calendars import Refresh
 from policy_engine.errors import UsageError
+from policy_engine.kernel import recodes
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.recodes.truncate.recode import UTC_NAME
 from policy_engine.kernel.sources import SpanUnit
 from policy_engine.policy import recode_models as written
-from policy_engine.policy import recodings
 from policy_engine.policy.auto import Guarantee, effective_rate
 from policy_engine.policy.choice_notes import as_it_is
 from policy_engine.policy.csv_models import CsvSpec
@@ -26,6 +26,7 @@ from policy_engine.policy.mechanisms.index import language_of
 from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, UNMET, Suppression
 from policy_engine.policy.models import GuaranteeSpec, PolicyDocument, ReleaseSpec, digest
 from policy_engine.policy.recode_models import FilterSpec, Recode
+from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import (
     JoinSpec,
@@ -211,7 +212,7 @@ class Policy:
     name: str
     description: str
     source: Source
-    recodings: tuple[tuple[str, recodings.Recoding], ...]
+    recodings: tuple[tuple[str, Recoding], ...]
     rate: Decimal
     method: Method
     k: int
@@ -364,7 +365,7 @@ class Policy:
         A hierarchy has as many steps as levels, with one more to a root if its last level is none.
         A column of another recode has two: its values, what they are recoded to, and nothing.
         """
-        levels, taken = dict(self.levels), {recodings.Keep: 0, recodings.Constant: 2}
+        levels, taken = dict(self.levels), {recodes.Keep: 0, recodes.Constant: 2}
         steps = [levels.get(name, (taken.get(type(how), 1), 2)) for name, how in self.recodings]
         return Recoded(
             1 - sum(step / height for step, height in steps) / len(steps),
@@ -466,7 +467,7 @@ def resolve(
 
 def recodings_of(
     document: PolicyDocument, hierarchies: Mapping[str, Hierarchy]
-) -> dict[str, recodings.Recoding]:
+) -> dict[str, Recoding]:
     """The recoding of every released column, in their order."""
     return {
         column: resolve_recoding(spec, hierarchies.get(column))
@@ -536,13 +537,13 @@ def _join(name: str, spec: JoinSpec, columns: tuple[tuple[str, ColumnType], ...]
     return Join(name, source, tuple(spec.on.items()), spec.columns, spec.public)
 
 
-def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> recodings.Recoding:
+def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> Recoding:
     """The recoding that a column's entry means.
 
     >>> resolve_recoding(written.PrefixSpec(prefix=3)), resolve_recoding("keep")
     (Prefix(length=3), Keep())
     """
-    return recodings.Keep() if spec == "keep" else spec.recoding(hierarchy)
+    return recodes.Keep() if spec == "keep" else spec.recoding(hierarchy)
 
 
 def terms_of(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated
 
+from policy_engine.kernel.recodes import Keep
 from policy_engine.policy import fields
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.laws import Broken, Data, Document, mapping, refusal, suggestion
@@ -16,7 +17,7 @@ from policy_engine.policy.recode_models import (
     LevelsSpec,
     Recode,
 )
-from policy_engine.policy.recodings import Keep, Recoding
+from policy_engine.policy.recodings import Recoding
 from policy_engine.values import frozen
 
 NOTHING = "*"

@@ -36,6 +36,7 @@ from policy_engine.kernel.certificate import (
 )
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.recodes import Truncate
 from policy_engine.kernel.sources import People
 from policy_engine.names import dotted
 from policy_engine.policy.accounts import account_of, check_own_project
@@ -43,7 +44,6 @@ from policy_engine.policy.fields import Method
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.reading import located, refused
-from policy_engine.policy.recodings import Truncate
 from policy_engine.policy.resolve import Policy, loaded, terms_of
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition

@@ -17,13 +17,14 @@ from policy_engine.compile.compiler import find_unknown
 from policy_engine.dialects import dialect_named
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_works
+from policy_engine.kernel.recodes import Round
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.choice_notes import CHANGED
 from policy_engine.policy.following import reading_once
 from policy_engine.policy.loading import load_policy, salvage
 from policy_engine.policy.project import Project, find_project
 from policy_engine.policy.reading import located, refused
-from policy_engine.policy.recodings import Recoding, Round
+from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import WindowTerms
 from policy_engine.policy.tree import path_text

@@ -11,11 +11,9 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from policy_engine.kernel import recodes as kernel
-from policy_engine.kernel.recodes.bins.meaning import bins_in_short
-from policy_engine.kernel.recodes.map.meaning import map_in_short
+from policy_engine.kernel.recodes.map.meaning import map_table
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.wording import plain_words
-from policy_engine.policy import recodings as policy
 from policy_engine.policy.ladders import COARSER
 
 Order = Literal["same", "relabelled", "coarser", "finer", "other"]
@@ -54,12 +52,9 @@ def compared(old: Any, new: Any) -> Order:
             if after in COARSER[before]:
                 return "coarser"
             return "finer" if before in COARSER[after] else "other"
-    if any(isinstance(old, kind) and isinstance(new, kind) for kind in (_BINS, _MAPS)):
-        return _by_atoms(entries(old, new))
+        case (kernel.Bins(), kernel.Bins()) | (kernel.Map(), kernel.Map()):
+            return _by_atoms(entries(old, new))
     return "other"
-
-
-_BINS, _MAPS = (kernel.Bins, policy.Intervals), (kernel.Map, policy.Lookup)
 
 
 def _by_atoms(found: Iterable[Moved]) -> Order:
@@ -79,10 +74,11 @@ def entries(old: Any, new: Any) -> tuple[Moved, ...]:
     >>> entries(Bins((18, 30), ("a", "b", "c")), Bins((30,), ("ab", "c")))[1]
     Moved(when='from 18 to below 30', before='b', after='ab')
     """
-    if isinstance(old, _BINS) and isinstance(new, _BINS):
+    if isinstance(old, kernel.Bins) and isinstance(new, kernel.Bins):
         return _of_bins(old, new)
-    if isinstance(old, _MAPS) and isinstance(new, _MAPS):
-        (was, other), (now, others) = _table(old), _table(new)
+    if isinstance(old, kernel.Map) and isinstance(new, kernel.Map):
+        was, now = map_table(old), map_table(new)
+        other, others = old.other, new.other
         keys = sorted({*was, *now})
         listed = [Moved(key, was.get(key, other), now.get(key, others)) for key in keys]
         return (*listed, Moved(_REST, other, others))
@@ -107,13 +103,6 @@ def _of_bins(old: Any, new: Any) -> tuple[Moved, ...]:
     return tuple(Moved(words, label(old, at), label(new, at)) for words, at in ranges)
 
 
-def _table(found: Any) -> tuple[dict[str, str | None], str | None]:
-    if isinstance(found, policy.Lookup):
-        return dict(found.table), found.other
-    table = {plain_words(key): label for keys, label in found.groups for key in keys}
-    return table, found.other
-
-
 def in_words(recode: Any) -> str:
     """A recode in few words.
 
@@ -122,8 +111,4 @@ def in_words(recode: Any) -> str:
     >>> in_words(Bins((18, 30), ("a", "b", "c"))), in_words(Round(Decimal(10)))
     ('bins at 18, 30: a, b, c', 'rounded to 10')
     """
-    if isinstance(recode, policy.Intervals):
-        return bins_in_short(recode.cuts, recode.labels)
-    if isinstance(recode, policy.Lookup):
-        return map_in_short(dict(recode.table), recode.other)
     return recode_meaning(recode).in_short

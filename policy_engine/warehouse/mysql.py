@@ -24,7 +24,7 @@ from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import told, type_of
 from policy_engine.errors import WarehouseError
-from policy_engine.policy.recodings import Keep
+from policy_engine.kernel.recodes import Keep
 from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse import mysql_session
 from policy_engine.warehouse.base import EDITION, Columns, Make, Row, Texts, Warehouse

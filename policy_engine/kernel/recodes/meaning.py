@@ -5,13 +5,13 @@ No guarantee rests on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from policy_engine.kernel.types import ValueRecode
 from policy_engine.values import frozen
 
-_MOST = 8
+_MOST, _MOST_LABELS = 8, 12
 R = TypeVar("R", bound=ValueRecode)
 Entry = tuple[str, str]
 """Which values, and what they are shown as."""
@@ -73,6 +73,13 @@ class RecodeMeaning(Generic[R]):
     def is_moment(self, ticks: int, parts: int) -> bool:
         """Whether it shows the moment so many parts of a second after 1970."""
         return True
+
+
+def some_labels(labels: Iterable[str | None]) -> str:
+    """The first of a list of labels, and how many more there are; NULL is none."""
+    listed = [" ".join(label.split()) for label in labels if label is not None]
+    more = f" and {len(listed) - _MOST_LABELS} more" if len(listed) > _MOST_LABELS else ""
+    return ", ".join(listed[:_MOST_LABELS]) + more
 
 
 def some_entries(entries: Sequence[Entry]) -> str:

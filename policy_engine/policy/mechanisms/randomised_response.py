@@ -11,7 +11,6 @@ from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
 from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawParts, Written
 from policy_engine.policy.mechanisms.public_values import FLOOR, Chance, public_laws, share_of
-from policy_engine.policy.recodings import labels_of
 from policy_engine.policy.time_models import PLANNED
 from policy_engine.values import frozen
 
@@ -68,7 +67,7 @@ def _shape(written: Written) -> Shape:
 
     many = []
     for column, spec in written.document.recode.items():
-        *known, _ = labels_of(written.recodings[column]) or (None,)
+        *known, _ = written.recodings[column].values or (None,)
         many.append(len({*known, getattr(spec, "missing", None)}))
     return ResponseShape(tuple(many))
 

@@ -19,16 +19,9 @@ from policy_engine.check.recodings import Pieces, condition_of, reading_of
 from policy_engine.check.schema import Schema
 from policy_engine.check.values import NotUnderstood
 from policy_engine.engines import ENGINES
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Prefix, Round, Truncate
 from policy_engine.kernel.types import Type
-from policy_engine.policy.recodings import (
-    Constant,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Round,
-    Truncate,
-)
+from policy_engine.policy.recodings import mapped
 
 NOTHING = Schema()
 OTHERS = [engine for engine in ENGINES if engine != "duckdb"]
@@ -148,25 +141,25 @@ def test_another_table_of_the_name_is_another():
         ("round(income, -3)", Round(1000)),
         ("round(income)", Round(1)),
         ("floor(age / 10) * 10", Round(10, "down")),
-        ("case when age < 18 then 'a' else 'b' end", Intervals((18,), ("a", "b"))),
+        ("case when age < 18 then 'a' else 'b' end", Bins((18,), ("a", "b"))),
         ("case when age >= 65 then 'c' when not age < 18 then 'b' end",
-         Intervals((18, 65), (None, "b", "c"))),
+         Bins((18, 65), (None, "b", "c"))),
         ("case when age is null then 'x' when age > 17 and age < 30 or age = 40 then 'a'"
-         " else 'b' end", Intervals((18, 30, 40, 41), ("b", "a", "b", "a", "b"))),
-        ("case when 18 > age then 'a' else 'b' end", Intervals((18,), ("a", "b"))),
-        ("age >= 18", Intervals((18,), ("false", "true"))),
-        ("case when age <= 18.5 then 'a' else 'b' end", Intervals((19,), ("a", "b"))),
+         " else 'b' end", Bins((18, 30, 40, 41), ("b", "a", "b", "a", "b"))),
+        ("case when 18 > age then 'a' else 'b' end", Bins((18,), ("a", "b"))),
+        ("age >= 18", Bins((18,), ("false", "true"))),
+        ("case when age <= 18.5 then 'a' else 'b' end", Bins((19,), ("a", "b"))),
         ("case when age between 1 and 2 or age not between 1 and 5 then 'a' else 'b' end",
-         Intervals((3, 6), ("a", "b", "a"))),
-        ("case sex when 'f' then 'w' else 'm' end", Lookup((("f", "w"),), "m")),
-        ("case when sex in ('f', 'g') then 'w' end", Lookup((("f", "w"), ("g", "w")), None)),
-        ("case when sex <> 'f' then 'm' else 'w' end", Lookup((("f", "w"),), "m")),
-        ("case when sex is distinct from 'f' then 'm' else 'w' end", Lookup((("f", "w"),), "m")),
+         Bins((3, 6), ("a", "b", "a"))),
+        ("case sex when 'f' then 'w' else 'm' end", mapped((("f", "w"),), "m")),
+        ("case when sex in ('f', 'g') then 'w' end", mapped((("f", "w"), ("g", "w")), None)),
+        ("case when sex <> 'f' then 'm' else 'w' end", mapped((("f", "w"),), "m")),
+        ("case when sex is distinct from 'f' then 'm' else 'w' end", mapped((("f", "w"),), "m")),
         ("coalesce(nullif(sex, 'x') = 'f', false)",
-         Lookup((("f", "true"), ("x", "false")), "false")),
+         mapped((("f", "true"), ("x", "false")), "false")),
         ("sex = any(array['f'])", None),
         ("case when married then 'y' when not married then 'n' end",
-         Lookup((("false", "n"), ("true", "y")), None)),
+         mapped((("false", "n"), ("true", "y")), None)),
         ("case when married then true when not married then false end", Keep()),
         ("coalesce(sex, 'u')", Keep()),
         ("coalesce(left(zip, 2), 'u')", Prefix(2)),
@@ -187,7 +180,7 @@ def test_what_an_expression_means(text, meant):
         return
     found = reading_of(parsed(text)).means
     if isinstance(found, Pieces):
-        found = Intervals(*found.intervals(Type("integer")))
+        found = Bins(*found.intervals(Type("integer")))
     assert found == meant
 
 
@@ -368,7 +361,7 @@ def test_a_condition_of_order_is_met_by_pieces(text, met):
 )  # fmt: skip
 def test_a_condition_of_values(text, kept, other, missing):
     found = condition_of(parsed(text))
-    assert [key for key, label in found.means.table if label == "kept"] == kept
+    assert [key for keys, label in found.means.groups if label == "kept" for key in keys] == kept
     assert (found.means.other, found.missing) == (other, missing)
 
 

@@ -12,16 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from policy_engine.compile.catalog import Kind, kind_of
-from policy_engine.policy.recodings import (
-    Constant,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-)
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.policy.recodings import Recoding
 
 _MOMENT = re.compile(
     r"(\d+)-(\d\d)-(\d\d)( \(BC\))?(?: (\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(?:\+00)?"
@@ -51,14 +43,19 @@ def recoded(recoding: Recoding, kind: str, text: str | None) -> str | None:
     match recoding:
         case Keep():
             return text.removesuffix("+00")
-        case Lookup(table, other) if kind_of(kind) is Kind.DECIMAL:
-            labels = {Decimal(key): label for key, label in table if _NUMBER.fullmatch(key)}
+        case Map(groups, other) if kind_of(kind) is Kind.DECIMAL:
+            labels = {
+                Decimal(key): label
+                for keys, label in groups
+                for key in keys
+                if _NUMBER.fullmatch(key)
+            }
             return labels.get(Decimal(text), other)
-        case Lookup(table, other):
-            return dict(table).get(text, other)
+        case Map(groups, other):
+            return next((label for keys, label in groups if text in keys), other)
         case Prefix(length):
             return text[:length]
-        case Intervals(cuts, labels):
+        case Bins(cuts, labels):
             return _binned(cuts, labels, kind, text)
         case Round(step):
             return _rounded(step, kind, text)

@@ -11,16 +11,9 @@ from itertools import product
 
 import pytest
 
+from policy_engine.kernel.recodes import Bins, Keep, Map, Prefix, Round, Truncate
 from policy_engine.policy.ladders import why_not_coarser
-from policy_engine.policy.recodings import (
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-)
+from policy_engine.policy.recodings import Recoding, mapped
 
 AGES = "levels: [{bins: [10, 20, 30]}, {bins: [20]}], level: "
 
@@ -28,8 +21,8 @@ AGES = "levels: [{bins: [10, 20, 30]}, {bins: [20]}], level: "
 def test_the_level_is_what_is_released(load):
     policies = [load(recode=f"recode: {{age: {{{AGES}{level}}}}}") for level in (1, 2)]
     assert [dict(each.recodings)["age"] for each in policies] == [
-        Intervals((Decimal(10), Decimal(20), Decimal(30)), ("<10", "[10,20)", "[20,30)", ">=30")),
-        Intervals((Decimal(20),), ("<20", ">=20")),
+        Bins((Decimal(10), Decimal(20), Decimal(30)), ("<10", "[10,20)", "[20,30)", ">=30")),
+        Bins((Decimal(20),), ("<20", ">=20")),
     ]
     # Of three steps, one to a constant, one and two are taken.
     assert [each.recoded.height for each in policies] == [1, 2]
@@ -61,9 +54,9 @@ def test_a_ladder_that_is_none_is_refused(problems, levels, told):
     assert any(told in each for each in found), found
 
 
-def bins(*cuts: object) -> Intervals:
+def bins(*cuts: object) -> Bins:
     edges = tuple(Decimal(c) if isinstance(c, int) else c for c in cuts)
-    return Intervals(edges, tuple(map(str, range(len(edges) + 1))))
+    return Bins(edges, tuple(map(str, range(len(edges) + 1))))
 
 
 def of(recoding: Recoding, value: object) -> Hashable:
@@ -71,9 +64,9 @@ def of(recoding: Recoding, value: object) -> Hashable:
     match recoding:
         case Prefix(length=length):
             return str(value)[:length]
-        case Lookup(table=table, other=other):
-            return dict(table).get(str(value), other)
-        case Intervals(cuts=cuts):
+        case Map(groups, other):
+            return next((label for keys, label in groups if str(value) in keys), other)
+        case Bins(cuts=cuts):
             return bisect_right(cuts, value)
         case Round(step=step, way=way):
             assert isinstance(value, Decimal)
@@ -117,10 +110,10 @@ KINDS: list[tuple[list[object], list[Recoding]]] = [
         [*WORDS],
         [
             *map(Prefix, (1, 2, 3)),
-            Lookup((("Basel", "b"), ("Bern", "b"), ("Zug", "z")), "other"),
-            Lookup((("Basel", "x"), ("Bern", "x")), "y"),
-            Lookup((("Basel", "x"), ("Bern", "y")), "y"),
-            Lookup((("Basel", "b"), ("Bern", "b")), None),
+            mapped((("Basel", "b"), ("Bern", "b"), ("Zug", "z")), "other"),
+            mapped((("Basel", "x"), ("Bern", "x")), "y"),
+            mapped((("Basel", "x"), ("Bern", "y")), "y"),
+            mapped((("Basel", "b"), ("Bern", "b")), None),
         ],
     ),
 ]  # fmt: skip
@@ -159,8 +152,8 @@ def test_what_is_called_coarser_parts_no_group(values, recodings):
         (Round(Decimal(5), "zero"), bins(10), "way: down lie in bins"),
         (Round(Decimal(5), "down"), bins(12), "a multiple of 5"),
         (Round(Decimal(5), "down"), bins(date(2024, 1, 1)), "a multiple of 5"),
-        (Lookup((("a", "x"),), None), Lookup((("a", "x"), ("b", "y")), None), "what is NULL"),
-        (Lookup((("a", "x"),), "z"), Lookup((("a", "v"),), "w"), "as many values apart"),
+        (mapped((("a", "x"),), None), mapped((("a", "x"), ("b", "y")), None), "what is NULL"),
+        (mapped((("a", "x"),), "z"), mapped((("a", "v"),), "w"), "as many values apart"),
     ],
 )
 def test_why_it_is_not_coarser(fine, coarse, told):

@@ -16,7 +16,7 @@ from policy_engine.policy.hierarchy import (
     read_hierarchy,
 )
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.recodings import Lookup
+from policy_engine.policy.recodings import mapped
 
 
 def refused(path: Path, kind: type[PolicyEngineError] = PolicyError) -> str:
@@ -138,7 +138,7 @@ def test_a_hierarchy_that_cannot_be_read(tmp_path):
 def test_a_policy_with_hierarchies(load, tmp_path):
     (tmp_path / "h.csv").write_text("b;x;*\na;y;+\n")
     policy = load(recode="recode: {c: {hierarchy: h.csv, level: 2, other: null}}")
-    assert policy.recodings == (("c", Lookup((("a", "+"), ("b", "*")), None)),)
+    assert policy.recodings == (("c", mapped((("a", "+"), ("b", "*")), None)),)
 
 
 def test_a_hierarchy_with_a_similar_name_is_suggested(problems, tmp_path):

@@ -9,18 +9,11 @@ from pathlib import Path
 import pytest
 
 from policy_engine.errors import InternalError
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Prefix, Round, Truncate
 from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import HierarchySpec
-from policy_engine.policy.recodings import (
-    Constant,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Round,
-    Truncate,
-)
+from policy_engine.policy.recodings import mapped
 from policy_engine.policy.resolve import Release, Source, resolve_recoding
 
 CONTRACT = """\
@@ -69,13 +62,13 @@ def test_the_policy_of_the_contract(contract):
     assert policy.recodings == (
         (
             "age",
-            Intervals(
+            Bins(
                 tuple(map(Decimal, (18, 30, 45, 60, 75))),
                 ("<18", "[18,30)", "[30,45)", "[45,60)", "[60,75)", ">=75"),
             ),
         ),
-        ("education", Lookup((("Bachelors", "+"), ("HS-grad", "*")), "other")),
-        ("native_country", Lookup((("Mexico", "MX"), ("United-States", "US")), "elsewhere")),
+        ("education", mapped((("Bachelors", "+"), ("HS-grad", "*")), "other")),
+        ("native_country", mapped((("Mexico", "MX"), ("United-States", "US")), "elsewhere")),
         ("zip", Prefix(3)),
         ("birth_date", Truncate("year")),
         ("hours_per_week", Round(Decimal(10))),
@@ -151,25 +144,25 @@ def test_a_person_needs_no_order(load):
     ("written", "meant"),
     [
         ("keep", Keep()),
-        ("{bins: [0]}", Intervals((Decimal(0),), ("<0", ">=0"))),
+        ("{bins: [0]}", Bins((Decimal(0),), ("<0", ">=0"))),
         (
             "{bins: [-1.50, 1e3, +2000]}",
-            Intervals(
+            Bins(
                 (Decimal("-1.5"), Decimal(1000), Decimal(2000)),
                 ("<-1.50", "[-1.50,1000)", "[1000,2000)", ">=2000"),
             ),
         ),
-        ("{bins: [1], labels: [low, 2]}", Intervals((Decimal(1),), ("low", "2"))),
+        ("{bins: [1], labels: [low, 2]}", Bins((Decimal(1),), ("low", "2"))),
         (
             "{bins: [2000-01-01, '2010-12-31']}",
-            Intervals(
+            Bins(
                 (date(2000, 1, 1), date(2010, 12, 31)),
                 ("<2000-01-01", "[2000-01-01,2010-12-31)", ">=2010-12-31"),
             ),
         ),
         (
             "{bins: [2000-01-01 12:30, '2000-01-01t13:00:01.5']}",
-            Intervals(
+            Bins(
                 (datetime(2000, 1, 1, 12, 30), datetime(2000, 1, 1, 13, 0, 1, 500000)),
                 (
                     "<2000-01-01T12:30:00",
@@ -181,7 +174,7 @@ def test_a_person_needs_no_order(load):
         (
             "{map: {NO: Norway, 5: five, true: t, 2020-01-01: d, -1: ~, '': e, '007': 8}, "
             "other: ~}",
-            Lookup(
+            mapped(
                 (
                     ("", "e"),
                     ("-1", None),
@@ -214,7 +207,7 @@ def test_a_recoding(load, written, meant):
 def test_labels_are_text(load, label):
     quoted = "'" + label.replace("'", "''") + "'"
     assert load(recode=f"recode: {{c: {{bins: [1], labels: [a, {quoted}]}}}}").recodings == (
-        ("c", Intervals((Decimal(1),), ("a", label))),
+        ("c", Bins((Decimal(1),), ("a", label))),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from policy_engine.kernel.recodes.bins.recode import Bins
-from policy_engine.kernel.recodes.meaning import Entry, RecodeMeaning, some_entries
+from policy_engine.kernel.recodes.meaning import Entry, RecodeMeaning, some_entries, some_labels
 from policy_engine.kernel.wording import plain_words, value_words
 
 
@@ -16,7 +16,8 @@ class BinsMeaning(RecodeMeaning[Bins]):
     @property
     def in_short(self) -> str:
         """In few words."""
-        return bins_in_short(self.recode.cuts, self.recode.labels)
+        cuts, labels = map(plain_words, self.recode.cuts), map(str, self.recode.labels)
+        return f"bins at {', '.join(cuts)}: {', '.join(labels)}"
 
     def lines(self) -> Iterator[str]:
         """What becomes of a value: each label on a line of its own."""
@@ -31,6 +32,11 @@ class BinsMeaning(RecodeMeaning[Bins]):
     def of(self, name: str, shown: str) -> str:
         """What becomes of a column."""
         return some_entries(self.entries(name))
+
+    @property
+    def released(self) -> str:
+        """What a released column holds."""
+        return f"the interval it lies in, one of {some_labels(self.recode.labels)}."
 
     def written(self) -> Mapping[str, object]:
         """What a policy writes for it."""
@@ -53,8 +59,3 @@ class BinsMeaning(RecodeMeaning[Bins]):
     def can_show(self, value: object) -> bool:
         """A label, or nothing."""
         return value in self.recode.values
-
-
-def bins_in_short(cuts: Sequence[object], labels: Sequence[str | None]) -> str:
-    """Intervals in few words."""
-    return f"bins at {', '.join(map(plain_words, cuts))}: {', '.join(map(str, labels))}"

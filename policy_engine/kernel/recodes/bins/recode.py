@@ -13,9 +13,13 @@ _ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
 
 @frozen
 class Bins(GivesText):
-    """The label of the first cut that a value is below; ``labels[-1]`` from the last cut on.
+    """The label of the interval that contains the value. NULL and NaN become NULL.
 
-    ``cuts`` ascend strictly, one label more than cuts; None is NULL. NULL and NaN stay NULL.
+    Fields:
+        ``cuts``: the ends of the intervals, in rising order. A value that equals a cut belongs to
+            the interval above it.
+        ``labels``: one label for each interval, one more than cuts. The first is for values below
+            the first cut. None means NULL.
     """
 
     cuts: tuple[Value, ...]

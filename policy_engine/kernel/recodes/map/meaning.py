@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from policy_engine.kernel.recodes.map.recode import Map
-from policy_engine.kernel.recodes.meaning import Entry, RecodeMeaning, some_entries
+from policy_engine.kernel.recodes.meaning import Entry, RecodeMeaning, some_entries, some_labels
 from policy_engine.kernel.wording import (
     MOST_KEYS,
     MOST_LABELS,
@@ -21,11 +21,10 @@ class MapMeaning(RecodeMeaning[Map]):
     @property
     def in_short(self) -> str:
         """In few words."""
-        return map_in_short(self.table(), self.recode.other)
-
-    def table(self) -> dict[str, str | None]:
-        """The label of each value, by its text."""
-        return {plain_words(key): label for keys, label in self.recode.groups for key in keys}
+        table, other = map_table(self.recode), self.recode.other
+        labels = sorted({str(label) for label in table.values() if label is not None})
+        last = "left empty" if other is None else f"shown as {other}"
+        return f"{len(table)} values mapped to {', '.join(labels)}; every other one is {last}"
 
     def lines(self) -> Iterator[str]:
         """By its labels, those of fewest values first: these tell most."""
@@ -46,6 +45,13 @@ class MapMeaning(RecodeMeaning[Map]):
         """What becomes of a column."""
         return some_entries(self.entries(name))
 
+    @property
+    def released(self) -> str:
+        """What a released column holds."""
+        other = self.recode.other
+        rest = "any other as NULL" if other is None else f"any other value as {other}"
+        return f"one of {some_labels(label for _, label in self.recode.groups)}; {rest}."
+
     def written(self) -> Mapping[str, object]:
         """What a policy writes for it."""
         labels = {_key(key): label for keys, label in self.recode.groups for key in keys}
@@ -55,7 +61,7 @@ class MapMeaning(RecodeMeaning[Map]):
         """Each value, and its label."""
         listed = [
             (f"{name} = {key}", "NULL" if label is None else label)
-            for key, label in self.table().items()
+            for key, label in map_table(self.recode).items()
         ]
         last = ("every other", "NULL" if self.recode.other is None else self.recode.other)
         return (*listed, last, (f"{name} IS NULL", "NULL"))
@@ -65,11 +71,9 @@ class MapMeaning(RecodeMeaning[Map]):
         return value in self.recode.values
 
 
-def map_in_short(table: Mapping[str, str | None], other: str | None) -> str:
-    """A map in few words."""
-    labels = sorted({str(label) for label in table.values() if label is not None})
-    last = "left empty" if other is None else f"shown as {other}"
-    return f"{len(table)} values mapped to {', '.join(labels)}; every other one is {last}"
+def map_table(recode: Map) -> dict[str, str | None]:
+    """The label of each value, by its text."""
+    return {plain_words(key): label for keys, label in recode.groups for key in keys}
 
 
 def _key(value: object) -> str:

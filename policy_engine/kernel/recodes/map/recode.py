@@ -11,10 +11,14 @@ _MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
 
 @frozen
 class Map(GivesText):
-    """The label of the group that a value is a key of, else ``other``; None is NULL.
+    """A label that is looked up in a fixed list, from ``map`` or ``hierarchy``. NULL stays NULL.
 
-    A label, a UUID and a whole number of 128 bits are looked up as their text.
-    A NaN among decimals is NULL.
+    Values of an enumeration, UUIDs and integers of 128 bits are looked up as their text. A NaN
+    among decimals becomes NULL.
+
+    Fields:
+        ``groups``: the values of each label, with the label. None means NULL.
+        ``other``: the label of a value that is not in the list. None means NULL.
     """
 
     groups: tuple[tuple[tuple[Value, ...], str | None], ...]
