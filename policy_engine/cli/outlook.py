@@ -151,7 +151,7 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
     yield from _counts(policy, noise, count, error)
     yield from _measures(policy, noise, divisors)
     yield from _quantiles(policy, noise, divisors)
-    yield from _cuts(noise)
+    yield from _cuts(policy, noise)
     yield from _within(noise, divisors)
     yield from _groupings(policy, noise, divisors)
     yield from _part(policy, count)
@@ -246,10 +246,18 @@ def _within(noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
     yield from (f"           {text}" for text in others)
 
 
-def _cuts(noise: Noise) -> Iterator[str]:
-    """How many people are cut: numbers of the whole release."""
+def _cuts(policy: Policy, noise: Noise) -> Iterator[str]:
+    """How many people are cut: numbers of the whole release; or what would tell it."""
     table = noise.cut_table
     if table is None:
+        if policy.source.counts_all:
+            share = f"about {100 * noise.share_of_cuts:.0f} % of ε"
+            yield (
+                "limits     the release does not say how many people the limits cut:"
+                f" contribution.count_cut: true does, for {share}"
+            )
+            up_to = "up to those of the policy, at a price of its own"
+            yield f"           'policy-engine suggest' chooses limits by the data, {up_to}"
         return
     about = f"give or take {deviation(table):.1f} (1 SD), one number of the whole release"
     for cut in noise.cuts:

@@ -20,6 +20,7 @@ from policy_engine.policy.mechanisms.measures import (
     AskedQuantile,
     AskedQuantity,
     Beside,
+    cuts_of,
     measured_by,
 )
 from policy_engine.policy.model_specs import GroupsFile, PublicGroups
@@ -96,6 +97,12 @@ class Noise(Protection):
         each = 1 + len(self.quantities) + len(self.quantiles)
         of_groups = self.groups * max(1, len(self.groupings)) * each
         return of_groups + len(self.cuts)
+
+    @property
+    def share_of_cuts(self) -> Decimal:
+        """The share of the guarantee that the numbers of ``count_cut`` have, or would have."""
+        cuts = sum(1 for _ in cuts_of(self.quantities, self.measures, self.filled))
+        return Decimal(cuts) / (self.numbers + cuts - len(self.cuts))
 
     @property
     def k(self) -> int:

@@ -100,6 +100,11 @@ _CHOICES = (
     "  # keep, {prefix: 2} or {map: {a: b}, other: other}; with a type in source.columns also"
     "\n  # {bins: [18, 65]}, {round: 10} of numbers, {truncate: year} of dates"
 )
+_LIMITS = (
+    "# Of whoever has more only so many count, and numbers get too low. Write the most that anybody"
+    " can have:\n# the command suggest lowers it by the data, at a price; count_cut: true tells how"
+    " many people it cuts.\n"
+)
 _POLICY_SCHEMA = f"{KEPT}/policy.schema.json"
 _PROJECT_SCHEMA = f"{KEPT}/project.schema.json"
 _NAME_IT = (
@@ -268,13 +273,14 @@ def _all_rows(table: Table, key: Field, when: Field | None, *, of_rows: bool = T
     if not of_rows:
         return (
             f"privacy_unit: {{column: {column}}}   # whose row it is; all rows of a person count\n"
-            "contribution: {max_groups: 4}   # in so many groups\n"
+            f"{_LIMITS}contribution: {{max_groups: 4}}   # in so many groups\n"
             f"# instead of these two:\n{one}{row}"
         )
     return (
         f"privacy_unit: {{column: {column}}}   # whose row it is; all rows of a person count\n"
-        "contribution: {max_groups: 4, max_rows_per_group: 10}   # in so many groups, with so many"
-        f" rows in each\n# instead of these two, and without rows in count:\n{one}{row}"
+        f"{_LIMITS}contribution: {{max_groups: 4, max_rows_per_group: 10}}   # in so many groups,"
+        " with so many rows in each\n# instead of these two, and without rows in count:\n"
+        f"{one}{row}"
     )
 
 
@@ -314,7 +320,8 @@ def undecided(column: str) -> str:
         f"{_WHO}# the second alone. Uncomment one of both; the second has two lines:\n"
         f"# {_ROWS}, and nobody has two\n"
         f"# privacy_unit: {{column: {column}}}   # it says whose a row is, and all of them count,\n"
-        "# contribution: {max_groups: 4}   # of each person in so many groups at most"
+        "# contribution: {max_groups: 4}   # of each person in so many groups at most\n"
+        f"{_LIMITS.rstrip()}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -354,7 +354,9 @@ def measured_by(document: PolicyDocument) -> Beside:
     first = [document.count.rows] if document.count.rows is not None else []
     shown = tuple(named[name] for name in (*first, *document.measures) if name in named)
     filled = tuple(name for name, spec in document.measures.items() if spec.not_null)
-    return Beside(tuple(drawn), shown, tuple(_cuts(document, drawn, shown)), filled, quantiles)
+    is_told = document.contribution is not None and document.contribution.count_cut
+    cuts = tuple(cuts_of(drawn, shown, filled)) if is_told else ()
+    return Beside(tuple(drawn), shown, cuts, filled, quantiles)
 
 
 def _quantiles(
@@ -385,12 +387,10 @@ def _rows(document: PolicyDocument) -> AskedQuantity:
     return AskedQuantity(None, Clip(0, 1, rows=_most_rows(document)), None)
 
 
-def _cuts(
-    document: PolicyDocument, drawn: list[AskedQuantity], shown: tuple[Measure, ...]
+def cuts_of(
+    drawn: Sequence[AskedQuantity], shown: Sequence[Measure], filled: Sequence[str]
 ) -> Iterator[Cut]:
-    """Who is cut, where that is asked for; of a value by its first measure's name."""
-    if document.contribution is None or not document.contribution.count_cut:
-        return
+    """Whom limits cut, as ``count_cut`` shows it; of a value by its first measure's name."""
     yield Cut(GROUPS_CUT, "groups")
     if any(each.clip.per == "row" for each in drawn):
         yield Cut(ROWS_CUT, "rows")
@@ -398,7 +398,7 @@ def _cuts(
         named = [measure.name for measure in shown if measure.quantity == number]
         if each.center is not None:
             yield Cut(named[0] + _VALUES_CUT, "bounds", number)
-            if not any(document.measures[name].not_null for name in named):
+            if not any(name in filled for name in named):
                 yield Cut(named[0] + _VALUES_MISSING, "missing", number)
 
 

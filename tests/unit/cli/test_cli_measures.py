@@ -212,6 +212,42 @@ def test_how_many_people_are_cut_is_told_once_for_the_release(tmp_path, monkeypa
     assert f"cut        people_with_groups_cut, how many {groups}" in planned
 
 
+@pytest.mark.parametrize(
+    ("more", "share"),
+    [
+        ("", 25),  # 1 of 3 + 1
+        ("count: {people: n, rows: visits}", 25),  # 2 of 6 + 2
+        (CUT.format(each=EACH).partition("\n")[2], 33),  # 6 of 12 + 6
+    ],
+)
+def test_before_the_charge_plan_says_what_tells_who_is_cut(tmp_path, monkeypatch, cli, more, share):
+    """A new user's counts were a fifth too low, and neither plan nor the release said so."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(MANY_CUT), "p.parquet")
+    limits = "max_groups: 3" + ", max_rows_per_group: 2" * ("rows:" in more)
+    text = POLICY.format(unit="{column: p}", more=f"contribution: {{{limits}}}\n{more}")
+    Path("policy.yaml").write_text(text)
+    Path("policy-engine.yaml").write_text(PROJECT)
+    planned = cli("plan", "policy.yaml").out
+    told = f"cut: contribution.count_cut: true does, for about {share} % of ε\n"
+    assert told in planned
+    assert "'policy-engine suggest' chooses limits by the data" in planned
+    before = load_policy("policy.yaml").protection
+    Path("policy.yaml").write_text(text.replace(limits, f"{limits}, count_cut: true"))
+    after = load_policy("policy.yaml").protection
+    assert round(100 * (1 - before.numbers / after.numbers)) == share
+    assert "does not say how many people" not in cli("plan", "policy.yaml").out
+
+
+def test_a_release_says_that_no_column_tells_who_is_cut(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    told = "more people than were counted; no column says how many people the limits cut\n"
+    _released(cli, MANY_CUT, "contribution: {max_groups: 1}")
+    assert told in cli("show", "out/r.parquet").out
+    _released(cli, MANY_CUT, "contribution: {max_groups: 1, count_cut: true}")
+    assert told not in cli("show", "out/r.parquet").out
+
+
 def test_who_is_cut_is_of_groups_that_are_not_shown(tmp_path, monkeypatch, cli):
     """And where none is shown nothing is told."""
     monkeypatch.chdir(tmp_path)

@@ -201,7 +201,7 @@ def of_visits():
 def test_each_measure_says_what_it_is_of_and_what_it_is_off_by():
     claim = of_visits()
     texts = {text.split(" is ")[0]: text for text in told(claim) if ", with noise" in text}
-    assert "how many rows are in the group, at most 20 of each person's" in texts["visits"]
+    assert "how many rows are counted in the group, at most 20 of each person's" in texts["visits"]
     assert "how many rows in the group have a value of age" in texts["with_age"]
     assert (
         "the mean of age over the rows with a value, at most 20 of each person's, drawn at"
@@ -217,7 +217,7 @@ def test_each_measure_says_what_it_is_of_and_what_it_is_off_by():
     assert "ages is rounded towards zero to steps of" in whole and "ages can be below 0" in whole
     assert "total can be below 0" not in whole  # its values are
     full = meaning_of(claim).sums()
-    assert full["visits"] == "how many rows are in the group, at most 20 of each person's"
+    assert full["visits"] == "how many rows are counted in the group, at most 20 of each person's"
     assert full["mean"].endswith("rounded to a multiple of 1 and held between 0 and 40")
 
 

@@ -178,7 +178,11 @@ def test_whose_row_it_is(folder):
     write_starter("orders.parquet", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
     assert "\nprivacy_unit: {column: customer_id}   # whose row it is; all rows of a person" in text
-    assert "\ncontribution: {max_groups: 4, max_rows_per_group: 10}" in text
+    # A new user's visits by month were cut by a fifth, and nothing said so before the release.
+    told = "Of whoever has more only so many count, and numbers get too low."
+    limits, said = text.split(told)[1].splitlines()[2], text.split(told)[1].splitlines()[1]
+    assert "suggest lowers it" in said and "count_cut: true tells how many people it cuts" in said
+    assert limits.startswith("contribution: {max_groups: 4, max_rows_per_group: 10}")
     one = 'privacy_unit: {column: customer_id, rows: {first_by: ["sold on desc"]}}'
     assert f"\n# {one}   # their last row alone\n# privacy_unit: row " in text
     assert "\ncount: {people: n, rows: n_rows}   # people decide what is shown" in text
@@ -265,7 +269,7 @@ def test_nothing_uncommented_is_a_clear_problem(folder):
         load_policy("policy.yaml")
     unit, recode = caught.value.problems
     assert "privacy_unit" in unit.message and "{column: …}" in unit.remedy
-    assert (recode.line, recode.message[:29]) == (15, "recode must be a mapping of c")
+    assert (recode.line, recode.message[:29]) == (17, "recode must be a mapping of c")
 
 
 def test_values_are_never_written(folder):

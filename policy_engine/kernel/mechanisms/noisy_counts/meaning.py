@@ -94,10 +94,11 @@ class NoisyMeaning(Meaning[Noisy]):
             up_to, were = (
                 ("one group", "one was") if most == 1 else (f"{most} groups", f"{most} were")
             )
+            told = "" if law.cuts else "; no column says how many people the limits cut"
             yield (
                 own,
                 f"a person is counted in up to {up_to}; if a person is in more, {were} drawn, so a"
-                " group can have more people than were counted",
+                f" group can have more people than were counted{told}",
             )
         if isinstance(law, Listed):
             yield "", all_shown(law, counted)
@@ -643,11 +644,11 @@ def measured(measure: Measure, clip: Clip, name: str, *, many: bool, counts: boo
     ``counts``: it is how many values there are.
 
     >>> measured(Measure("visits", 1), Clip(0, 1, rows=20), "", many=True)
-    "how many rows are in the group, at most 20 of each person's"
+    "how many rows are counted in the group, at most 20 of each person's"
     """
     most = f", at most {clip.rows} of each person's" if many and clip.per == "row" else ""
     if not name:
-        return f"how many rows are in the group{most}"
+        return f"how many rows are counted in the group{most}"
     if counts:
         who = "rows" if many and clip.per == "row" else "people"
         return f"how many {who} in the group have a value of {name}{most}"
