@@ -149,7 +149,7 @@ def _ways(found: Yearly | None) -> Iterator[str]:
     """What to write for so many releases."""
     if found is None:
         return
-    yield f"repeated   {found.editions} releases like this from account {found.account}; write"
+    yield f"repeated   {found.words()}"
     for number, way in enumerate(found.ways):
         yield f"           {'or ' if number else ''}{way.words()}"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.composition import Accountant
@@ -52,12 +52,15 @@ MANY = 12
 """So many editions are asked about where nothing says how many a window has."""
 _SHORT = Context(prec=2, rounding=ROUND_FLOOR)
 _ONE = Context(prec=1, rounding=ROUND_FLOOR)
+_TWO_UP = Context(prec=2, rounding=ROUND_CEILING)
 _LESS = tuple(
     map(Decimal, ("1", "0.98", "0.95", "0.9", "0.8", "0.65", "0.5", "0.35", "0.2", "0.1"))
 )
 """Parts of what a new account admits, for one that has spent something."""
 _ENDS = (Decimal("1.5"), Decimal(3))
 """The δ of one edition, in parts of what the ends of its noise cost, that are tried."""
+_SHARES = (Decimal("0.25"), Decimal(1))
+"""The least of it, in parts of its share of the limit: at a tiny δ the same noise has a large ε."""
 _LEFT = (Decimal("0.02"), Decimal("0.002"))
 """The same in parts of the limit, where something was charged before."""
 _QUICK = 2
@@ -69,28 +72,42 @@ class Way:
     """One way to write it: in the ``policy``, and what the ``account`` must say, if anything.
 
     ``half`` is from how many people on a group is shown half of the time; None where all are.
+    ``less`` says that each release promises less than one of the policy as it is; else empty.
     """
 
     policy: str
     account: str
     half: int | None
+    less: str = ""
     epsilon: Decimal | None = None
     delta: Decimal | None = None
 
     def words(self) -> str:
         """The way in a line."""
         there = f", and in the project file {self.account}" if self.account else ""
-        half = "" if self.half is None else f": a group of {self.half:,} is shown half the time"
-        return f"{self.policy}{there}{half}"
+        half = "" if self.half is None else f"a group of {self.half:,} is shown half the time"
+        told = "; ".join(filter(None, (half, self.less)))
+        return f"{self.policy}{there}{': ' if told else ''}{told}"
 
 
 @frozen
 class Yearly:
-    """So many releases like a policy, from one account, and the ways to write them."""
+    """So many releases like a policy, from one account, and the ways to write them.
+
+    ``fits``: so many of the policy as it is are admitted, one after the other.
+    """
 
     editions: int
     account: str
+    fits: bool
     ways: tuple[Way, ...]
+
+    def words(self) -> str:
+        """What stands before the ways."""
+        many = "1 release" if self.editions == 1 else f"{self.editions} releases"
+        like = f"{many} like this from account {self.account}"
+        fits = " fits" if self.editions == 1 else " fit"
+        return f"{like}{fits} as the policy is; at most write" if self.fits else f"{like}; write"
 
 
 def yearly(policy: Policy, project: Project, found: Preview, editions: int = 0) -> Yearly | None:
@@ -111,8 +128,8 @@ def yearly(policy: Policy, project: Project, found: Preview, editions: int = 0) 
     terms = project.windows.get(listed or "", WindowTerms())
     editions = editions or most_editions(policy.schedule, terms) or MANY
     asked = _Question(policy, read, project, account, account.limit, windows, editions)
-    ways = tuple(asked.ways(listed))
-    return Yearly(asked.editions, account.name, ways) if ways else None
+    ways, fits = tuple(asked.ways(listed)), asked.fits(found.charge.asked)
+    return Yearly(editions, account.name, fits, ways) if ways else None
 
 
 @frozen
@@ -156,12 +173,14 @@ class _Question:
             other = "" if notion == "add_remove" else f", neighbours: {notion}"
             editions, once = f"editions: {self.editions}", self._drawn(line)
             if self._admits(plan, once):
-                yield Way(f"guarantee: {{{editions}{other}}}", "", _seen(once))
+                less = self._less(line.solved.event)
+                yield Way(f"guarantee: {{{editions}{other}}}", "", _seen(once), less)
             of_plan = self._drawn(whole.lines[0])
             if self._is_planned(whole) and _asked(plan, of_plan) is not None:
                 named = f"plan: {{{self.policy.name}: {{{editions}}}}}{other}"
                 there = f"{named} beside the limit of {self.account.name}"
-                yield Way("guarantee: planned", there, _seen(of_plan))
+                less = self._less(whole.lines[0].solved.event)
+                yield Way("guarantee: planned", there, _seen(of_plan), less)
 
     def _written(self, plan: ReleasePlan, line: PlannedLine) -> Iterator[Way]:
         """With numbers of its own: the ε and the δ of those tried that show the smallest groups."""
@@ -175,7 +194,20 @@ class _Question:
         if not found:
             return
         best, said = min(found, key=lambda made: _seen(made[0]) or 0)
-        yield Way(said, "", _seen(best), best.guarantee.epsilon, best.guarantee.delta)
+        way = self._way(plan, best, said)
+        if way.less and not self.fits(plan.asked):
+            own, delta = self.policy.guarantee, best.guarantee.delta
+            made = self._with(own.epsilon, min(own.delta, delta), line.solved.law)
+            if made is not None and self._admits(plan, made[0]):
+                yield self._way(plan, *made)
+        yield way
+
+    def _way(self, plan: ReleasePlan, drawn: Policy, said: str) -> Way:
+        """A policy with numbers of its own, of which a claim is made."""
+        asked = _asked(plan, drawn)
+        assert asked is not None
+        numbers = drawn.guarantee.epsilon, drawn.guarantee.delta
+        return Way(said, "", _seen(drawn), self._less(asked.event), *numbers)
 
     def _tried(self, event: Event) -> Iterator[tuple[Decimal, Decimal]]:
         """(ε, δ) of one edition to begin with: at a δ a little above what the ends cost.
@@ -186,12 +218,17 @@ class _Question:
             once = certified(event, Decimal(0), self.notion)
             yield _SHORT.plus(once.epsilon), once.delta
             return
-        ends = Accountant.of([event], self.notion).certain
-        for part, left in zip(_ENDS, _LEFT, strict=True):
-            delta = _ONE.multiply(ends, part)
+        ends, each = Accountant.of([event], self.notion).certain, self.limit.delta / self.editions
+        for part, share, left in zip(_ENDS, _SHARES, _LEFT, strict=True):
+            few, more = (_ONE.plus(max(ends * part, least)) for least in (Decimal(0), each * share))
             with suppress(DomainError):
-                epsilon = _SHORT.plus(epsilon_of_event(event, delta, self.notion))
-                yield epsilon, delta if self._is_new else _ONE.multiply(self.limit.delta, left)
+                at_few, epsilon = (
+                    _SHORT.plus(epsilon_of_event(event, delta, self.notion))
+                    for delta in (few, more)
+                )
+                delta = few if at_few == epsilon else more
+                delta = delta if self._is_new else _ONE.multiply(self.limit.delta, left)
+                yield min(epsilon, self.limit.epsilon), delta
 
     def _with(self, epsilon: Decimal, delta: Decimal, law: str) -> tuple[Policy, str] | None:
         """The policy with these numbers, and what is to be written; None where nothing is met."""
@@ -226,8 +263,30 @@ class _Question:
 
     def _admits(self, plan: ReleasePlan, drawn: Policy) -> bool:
         """Whether a claim is made of it, and the account would pay for so many in turn."""
-        asked, rules = _asked(plan, drawn), self.account.filters(self.windows, self.notion)
-        return asked is not None and all(rule.admits(asked, self.editions) for rule in rules)
+        asked = _asked(plan, drawn)
+        return asked is not None and self.fits(asked)
+
+    def fits(self, asked: Asked) -> bool:
+        """Whether the account would pay for so many in turn."""
+        rules = self.account.filters(self.windows, self.notion)
+        return all(rule.admits(asked, self.editions) for rule in rules)
+
+    def _less(self, event: Event) -> str:
+        """That such an event promises less than the policy as it is, if it does.
+
+        Both are told at the policy's δ: at another one the same noise has another ε.
+        """
+        own, less = self.policy.guarantee, "each promises less than the policy now"
+        try:
+            once = certified(event, own.delta, self.notion)
+        except DomainError:  # at no ε
+            ends = _TWO_UP.plus(Accountant.of([event], self.notion).certain)
+            return f"{less}: δ {in_text(ends)} or more, and not δ {in_text(own.delta)}"
+        if once.epsilon <= own.epsilon and once.delta <= own.delta:
+            return ""
+        pairs = (once.epsilon, once.delta), (own.epsilon, own.delta)
+        has, had = (f"ε {in_text(epsilon)} (at δ {in_text(delta)})" for epsilon, delta in pairs)
+        return f"{less}: {has}, and not {had}"
 
     def _is_planned(self, whole: WindowPlan) -> bool:
         """Whether its window can have such a plan: with nothing charged yet that it would hold."""

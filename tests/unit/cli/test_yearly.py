@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from policy_engine.accounting.exact import epsilon_of_event
+from policy_engine.policy.loading import load_policy
+from policy_engine.releasing.preview import preview
 
 POLICY = """\
 version: 1
@@ -110,18 +115,56 @@ def test_people_read_what_programs_do(cli, write):
     at = lines.index("repeated   12 releases like this from account people; write")
     for number, way in enumerate(found, at + 1):
         assert lines[number].removeprefix("or ").startswith(way["policy"])
-        assert lines[number].endswith(f": a group of {way['half']} is shown half the time")
-    assert lines[at + 4] == "assuming:"
+        half = f": a group of {way['half']} is shown half the time"
+        assert lines[number].endswith(f"{half}; {way['less']}" if way["less"] else half)
+    assert lines[at + 5] == "assuming:"
 
 
 def test_twelve_are_asked_about_or_as_many_as_are_said(cli, write):
     write("counts")
     assert [each["policy"] for each in ways(cli)] == [
+        "guarantee: {epsilon: 0.2, delta: 2.0e-8} and noise: {distribution: discrete_gaussian}",
         "guarantee: {epsilon: 0.31, delta: 2.0e-8} and noise: {distribution: discrete_gaussian}",
         "guarantee: {editions: 12}", "guarantee: planned",
     ]  # fmt: skip
-    assert ways(cli)[2]["account"] == "plan: {visits: {editions: 12}} beside the limit of people"
+    assert ways(cli)[3]["account"] == "plan: {visits: {editions: 12}} beside the limit of people"
     assert ways(cli, "--releases", 5)[1]["policy"] == "guarantee: {editions: 5}"
+
+
+def test_each_way_says_that_it_promises_less_than_the_policy(cli, write):
+    """Twelve at ε 0.61 were proposed for a policy of ε 0.2, and nothing said that this is weaker."""
+    path, found = write("counts"), dict[str, str]()
+    for way in ways(cli):
+        found[way["policy"]] = way["less"]
+    for said, less in found.items():
+        account = ", plan: {visits: {editions: 12}}" if said == "guarantee: planned" else ""
+        write("counts", written(said), account)
+        event = preview(load_policy(path)).charge.asked.event
+        is_less = epsilon_of_event(event, Decimal("1.0e-7")) > Decimal("0.2")
+        assert is_less == less.startswith("each promises less than the policy now: "), said
+    assert [bool(less) for less in found.values()] == [False, True, True, True]
+
+
+def test_so_many_that_fit_as_the_policy_is_are_told_so(cli, write):
+    write("counts")
+    for many, words in (("1", "1 release like this from account people fits"),
+                        ("3", "3 releases like this from account people fit")):  # fmt: skip
+        assert f"repeated   {words} as the policy is; at most write\n" in cli(
+            "plan", "visits.yaml", "--releases", many
+        ).out
+    found = cli("plan", "visits.yaml", "--releases", "3", "--format", "json").document["editions"]
+    assert found["fits"] and all(way["less"] for way in found["ways"])
+    assert not cli("plan", "visits.yaml", "--format", "json").document["editions"]["fits"]
+
+
+def test_no_numbers_are_above_the_limit(cli, write):
+    """Of public groups the noise has hardly an end: at its tiny δ it had an ε above the account."""
+    path = write("counts")
+    Path("groups.csv").write_text("sex\nm\nf\n")
+    path.write_text(path.read_text() + "public_groups: {file: groups.csv}\n")
+    for many in (1, 2, 12):
+        said = [way for way in ways(cli, "--releases", many) if "epsilon: " in way["policy"]]
+        assert said and all(Decimal(str(way["epsilon"])) <= 1 for way in said), said
 
 
 def test_of_the_other_notion_it_is_written_too(cli, write):
@@ -139,7 +182,8 @@ def test_an_account_that_has_spent_is_asked_as_it_stands(cli, write):
     path = write("counts")
     assert cli("release", path).code == 0
     path.write_text(path.read_text().replace("0.2", "0.1"))
-    [way] = ways(cli, "--releases", 3)
+    own, way = ways(cli, "--releases", 3)
+    assert way["less"] and not own["less"]
     write("counts", written(way["policy"]))
     for _ in range(3):
         assert cli("release", path, "--revise", "--replace").code == 0
