@@ -899,13 +899,15 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     raising = f"{written}ask the person who set it to raise the limit{place} '{command}'"
     ways, first = list(samples_that_fit(spent, charge.asked, limit)), spent.first
     more = first is not None and first.epsilon > (left.epsilon or 0)
+    again = ""
     if first is not None and more and not ways and fits(spent, first, limit):
-        ways.append(f"one like the first, ε {brief(first.epsilon)}, δ {brief(first.delta)}")
+        # Of other numbers per person the same (ε, δ) is another event, which need not fit.
+        was = f"ε {brief(first.epsilon)}, δ {brief(first.delta)}"
+        again = f"what was released first would fit once more, unchanged ({was}); or "
     if charge.follows and left.epsilon is not None and left.delta is not None:
         ways.append(_own_numbers(left.epsilon, left.delta))
-    if not ways:
-        return raising
-    return f"it would fit with {', or '.join(ways)}; or {raising}"
+    instead = f"it would fit with {', or '.join(ways)}; or " if ways else ""
+    return f"{instead}{again}{raising}"
 
 
 def brief(amount: Decimal, *, down: bool = False) -> str:

@@ -225,5 +225,5 @@ def test_a_refusal_names_the_greatest_release_and_announces_no_price(cli, policy
     refused = cli("release", greedy, "--replace")
     assert refused.code == 1
     assert "was released before" not in refused.err
-    assert "it would fit with one like the first, ε 0.5, δ " in refused.err
+    assert "what was released first would fit once more, unchanged (ε 0.5, δ " in refused.err
     assert len(cli("ledger", "show", "--format", "json").document["entries"]) == before

@@ -344,11 +344,11 @@ def test_a_refusal_names_what_another_release_may_take():
     assert refusal(found, charge(str(Decimal(epsilon) + Decimal("0.001")), delta))
 
 
-def test_one_more_like_the_first_is_named_where_it_fits():
+def test_what_was_released_first_is_named_where_it_fits_once_more():
     found = account(*[charge(event=SAMPLED)] * 3, most=limit())
     said = refusal(found, charge("0.9", "9e-7"))
     assert (
-        "; it would fit with one like the first, ε 0.5, δ 2.64e-11;"
+        "; what was released first would fit once more, unchanged (ε 0.5, δ 2.64e-11);"
         " or ask the person who set it to raise the limit" in said
     )
     admit(found, charge(event=SAMPLED))

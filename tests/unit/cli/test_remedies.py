@@ -1,0 +1,80 @@
+"""An account that cannot pay: what its refusal names is accepted, for every kind of release."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine.policy.loading import load_policy
+from policy_engine.releasing.preview import preview
+
+POLICY = """\
+version: 1
+name: {name}
+source: {{file: people.parquet}}
+release: {{file: out/{name}.parquet}}
+account: people
+guarantee: {{epsilon: {epsilon}, delta: {delta}{other}}}
+{kind}
+"""
+OF_EACH = "privacy_unit: {column: id, rows: any}\nrecode: {sex: keep}\n"
+OF_MANY = "privacy_unit: {column: id}\nrecode: {ward: keep}\ncontribution: {max_groups: 3"
+KINDS = {
+    "counts": OF_EACH,
+    "gaussian": OF_EACH + "noise: {distribution: discrete_gaussian}",
+    "public groups": OF_EACH + "public_groups: {file: groups.csv}",
+    "cut people": OF_MANY + ", count_cut: true}",
+    "sum": OF_MANY + "}\nmeasures: {cost: {sum: cost, per: person, bounds: [0, 40]}}",
+    "median": OF_MANY + "}\nmeasures: {cost: {median: cost, per: person, bounds: [0, 40]}}",
+}
+SAMPLE = OF_EACH + "sample: {rate: 0.1}\nk: 18"
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """A policy of a kind in a project with one account."""
+    monkeypatch.chdir(tmp_path)
+    people = [person for person in range(600) for _ in range(3)]
+    rows = {"id": people, "sex": [f"{person % 2}" for person in people]}
+    rows |= {"ward": ["a", "b", "c"] * 600, "cost": [*range(40)] * 45}
+    pq.write_table(pa.table(rows), "people.parquet")
+    Path("groups.csv").write_text("sex\n0\n1\n")
+    Path("policy-engine.yaml").write_text("accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}\n")
+
+    def made(name: str, kind: str, epsilon: str, delta: str, other: str = "") -> Path:
+        path = Path(f"{name}.yaml")
+        said = {"name": name, "kind": KINDS.get(kind, kind), "epsilon": epsilon, "delta": delta}
+        path.write_text(POLICY.format(other=other, **said))
+        return path
+
+    return made
+
+
+@pytest.mark.parametrize("neighbours", ["", ", neighbours: replace_one"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_refusal_names_is_accepted(cli, write, kind, neighbours):
+    """Where the first release counts who was cut, no other kind had its event at its ε and δ."""
+    first = write("first", "cut people", "0.4", "2.0e-7", neighbours)
+    assert cli("release", first).code == 0
+    path = write("other", kind, "0.95", "9.0e-7", neighbours)
+    refused = cli("release", path)
+    assert refused.code == 1, refused
+    at_most = re.search(r"at most ε (\S+) \(at δ (\S+?)\)", refused.err)
+    assert preview(load_policy(write("other", kind, *at_most.groups(), neighbours))).affordable
+    assert "what was released first would fit once more, unchanged (ε 0.4, δ " in refused.err
+    assert cli("release", first, "--revise", "--replace").code == 0
+
+
+def test_each_sample_that_a_refusal_names_is_accepted(cli, write):
+    path = write("sampled", SAMPLE, "0.95", "1.0e-9")
+    Path("policy-engine.yaml").write_text("accounts: {people: {epsilon: 0.3, delta: 1.0e-9}}\n")
+    text, refused = path.read_text(), cli("release", path)
+    samples = re.findall(r"(k: \d+) with (rate: [0-9.]+)", refused.err)
+    assert (refused.code, len(samples)) == (1, 2), refused
+    for k, rate in samples:
+        path.write_text(text.replace("k: 18", k).replace("rate: 0.1", rate))
+        assert preview(load_policy(path)).affordable, (k, rate)
