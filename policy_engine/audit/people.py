@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
-from typing import Any
 
 from policy_engine.accounting.curve import delta_add, delta_remove
 from policy_engine.accounting.domain import REPLACE_ONE
@@ -22,7 +21,8 @@ from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table
 from policy_engine.compile.reading import ReadColumn, read_as, read_columns
 from policy_engine.engines.types import DECLARED
 from policy_engine.kernel.mechanisms.tables import Clip, Moves, moves_of
-from policy_engine.kernel.recodes import Bins, Map, Prefix, Round
+from policy_engine.kernel.recodes.bins.meaning import EARLIEST
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.values import frozen
@@ -30,7 +30,6 @@ from policy_engine.values import frozen
 Value = str | None
 UNICODE = "Ω\u0301 ‘x’ 日本 \U0001f9d1\u200d\U0001f9bd"
 _TIMES_BEYOND = 100
-_EARLIEST = "5877642-06-25 (BC)"
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _WIDTHS = _BITS | {f"U{name}": bits for name, bits in _BITS.items()}
 MOST_PEOPLE = 20_000
@@ -238,21 +237,11 @@ def _summed(clip: Clip, moves: Moves, column: Field) -> Palette:
 
 def _palette(recoding: Recoding, column: Field) -> Palette:
     low, high = extremes(column)
-    ordinary: list[Value]
-    match recoding:
-        case Bins(cuts):
-            ordinary = [_before(cuts[0]), *(_text(cut) for cut in cuts)]
-        case Map(groups):
-            ordinary = [str(keys[0]) for keys, _ in sorted(groups, key=_last_key, reverse=True)]
-        case Prefix(length):
-            ordinary = [letter * (length + 2) for letter in "abc"]
-        case Round(step):
-            ordinary = [f"{step * times:f}" for times in (0, 1, 2)]
-        case _ if column.kind is Kind.LABEL:
-            ordinary = list(labels(column.type)[:3])
-        case _:
-            ordinary = list(_BY_KIND.get(column.kind, _NONE)[0])
-    return Palette(tuple(ordinary) or (None,), low, high)
+    ordinary: tuple[Value, ...] = recode_meaning(recoding).examples
+    if not ordinary:
+        is_label = column.kind is Kind.LABEL
+        ordinary = labels(column.type)[:3] if is_label else _BY_KIND.get(column.kind, _NONE)[0]
+    return Palette(ordinary or (None,), low, high)
 
 
 def extremes(column: Field) -> tuple[Value, Value]:
@@ -288,7 +277,7 @@ _BY_KIND: dict[Kind, tuple[tuple[Value, ...], Value, Value]] = {
     Kind.DOUBLE: (_NUMBERS, "-inf", "nan"),
     Kind.TEXT: (("a", "b", "c d"), "", UNICODE),
     Kind.BOOLEAN: (("true", "false"), "false", "true"),
-    Kind.DATE: (_DAYS, _EARLIEST, "5881580-07-10"),
+    Kind.DATE: (_DAYS, EARLIEST, "5881580-07-10"),
     Kind.TIME: (("00:00:00", "12:30:00", "23:59:59"), "00:00:00", "24:00:00"),
     Kind.TIMESTAMP: _MICROSECONDS,
     Kind.TIMESTAMP_ZONED: _MICROSECONDS,
@@ -334,20 +323,3 @@ def moments(column: Field, count: int) -> list[Value]:
         return [None] * count
     known = keys(column, count)
     return [known[i % len(known)] for i in range(count)]
-
-
-def _last_key(group: tuple[tuple[object, ...], str | None]) -> str:
-    return str(group[0][-1])
-
-
-def _before(cut: Any) -> str:
-    if isinstance(cut, Decimal):
-        return _text(cut - 1)
-    try:
-        return _text(cut - timedelta(days=1))
-    except OverflowError:
-        return _EARLIEST
-
-
-def _text(cut: object) -> str:
-    return f"{cut:f}" if isinstance(cut, Decimal) else str(cut)

@@ -36,7 +36,8 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Recode, Round, Truncate
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.sources import (
     Column,
@@ -444,7 +445,7 @@ class Reader:
         """A released column with what its text shows in place of NULL."""
         if reading.missing is None:
             return shown
-        if _gives_null(shown.recode) and shown.seen.kind != "boolean":
+        if recode_meaning(shown.recode).gives_null and shown.seen.kind != "boolean":
             self.missed.append(f"{shown.name}: other values than NULL are NULL, too")
         try:
             return replace(shown, missing=reading.missing)
@@ -587,13 +588,6 @@ class Reader:
         return Shown(KEPT, column, recode, KEPT if missing == KEPT else None)
 
 
-def _gives_null(recode: Recode) -> bool:
-    """Whether a recode gives NULL for a value that there is."""
-    if isinstance(recode, Map):
-        return None in (recode.other, *(label for _, label in recode.groups))
-    return isinstance(recode, Bins) and None in recode.labels
-
-
 def _compares(conditions: list[exp.Expr]) -> bool:
     """Whether conditions compare their column with values, which have a type."""
     return any(points_in(each) for each in conditions)
@@ -623,7 +617,6 @@ def _key_column(name: str, engine: str, types_of: TypesOf, like: Type | None = N
 
 _PLAIN = 18, 3
 _ID = re.compile(r"(^|_)id$", re.IGNORECASE)
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
 class _Taken:
@@ -659,16 +652,9 @@ class _Taken:
             case Pieces(points):
                 whole = all(isinstance(point, Decimal) and point == int(point) for point in points)
                 return kinds["integer"] if whole else exact
-            case Map() if recoding.keys and all(_WHOLE.fullmatch(str(k)) for k in recoding.keys):
-                return kinds["integer"]
-            case Map() if {*recoding.keys} == {"true", "false"}:
-                return kinds.get("boolean", kinds["text"])
-            case Round(step):
-                return exact if step != int(step) else kinds["integer"]
-            case Truncate(unit):
-                return kinds.get("timestamp" if unit in ("hour", "day") else "date", kinds["text"])
             case _:
-                return kinds["text"]
+                kinds["decimal"] = exact
+                return kinds.get(recode_meaning(recoding).likely, kinds["text"])
 
     def key(self, name: str) -> Column:
         """The key of a unit: a whole number, where nothing says another type."""

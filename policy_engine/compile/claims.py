@@ -27,6 +27,8 @@ from policy_engine.kernel.filters import none_of, one_of, within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.common import groups_as_it_is
 from policy_engine.kernel.mechanisms.pure import Key
+from policy_engine.kernel.recodes.meaning import UNNAMED
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.laws import suggestion
 from policy_engine.policy.mechanisms.common import LawParts
@@ -98,8 +100,8 @@ def claim_of(
             found = table.find(name)
             widest = 2**64 if read and found and found.type == "UBIGINT" else MOST_INTEGER + 1
             seen = read.seen if read else Type("text")
-            made = recode_of(recoding, seen, widest)
-            if isinstance(made, recodes.Truncate) and seen.kind == "timestamp_zoned":
+            made: Any = recode_of(recoding, seen, widest)
+            if recode_meaning(made).by_clocks and seen.kind == "timestamp_zoned":
                 made = replace(made, zone=policy.zone)
             if isinstance(recoding, recodes.Map) and found and read and read.read_as is None:
                 _check_keys(recoding, found, seen)
@@ -337,7 +339,9 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
         return found
 
     constants = {
-        each.name: each.recode.label for each in shown if isinstance(each.recode, recodes.Constant)
+        each.name: recode_meaning(each.recode).shows(UNNAMED)
+        for each in shown
+        if not each.recode.reads
     }
     rows_of = [
         [

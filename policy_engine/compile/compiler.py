@@ -25,7 +25,6 @@ from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.common import groups_as_it_is
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.project_models import warehouses
@@ -280,7 +279,7 @@ def _key_problems(policy: Policy, table: Table) -> Iterator[_Found]:
             yield path, law, "add a key without one to the source"
     if len(set(keys)) < len(keys):
         yield path, f"{name} names the column {keys[0].name!r} twice", "name each column once"
-    kept = {table.find(named): named for named, how in policy.recodings if isinstance(how, Keep)}
+    kept = {table.find(named): named for named in policy.kept}
     if keys and all(key in kept for key in keys):
         named = kept[keys[-1]]
         law = (

@@ -9,6 +9,7 @@ from decimal import Decimal
 from policy_engine.compile.catalog import KEPT_AS_TEXT, NUMBERS, TIMES, Field, Kind
 from policy_engine.compile.claims import type_of
 from policy_engine.kernel import recodes
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.recodes.round.recode import DIGITS, PLACES, is_exact
 from policy_engine.kernel.types import MOST_DIGITS, places_of, whole_digits_of
 from policy_engine.policy.recodings import Recoding
@@ -96,7 +97,7 @@ def missing_problem(recoding: Recoding, column: Field, is_named: bool) -> Misfit
     'missing is a text, and what is kept a whole number'
     """
     shown_as_text = column.kind in KEPT_AS_TEXT | {Kind.TEXT}
-    if not is_named or not isinstance(recoding, recodes.Keep) or shown_as_text:
+    if not is_named or not recode_meaning(recoding).keeps or shown_as_text:
         return None
     return Misfit(f"missing is a text, and what is kept {column.noun}", "use bins or map")
 

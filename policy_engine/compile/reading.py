@@ -7,9 +7,8 @@ from math import prod
 
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.engines.types import DECLARED
-from policy_engine.kernel.recodes import Bins, Keep, Map
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.fields import ColumnType
-from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.values import frozen
 
@@ -67,22 +66,9 @@ def is_raw_first(policy: Policy, table: Table) -> bool:
         return policy.grouping == "raw_first"
     read = read_columns(policy, table)
     sizes = [
-        _named_values(recoding, read[name].column.kind)
+        recode_meaning(recoding).raw_values(read[name].column.kind.of_a_claim)  # type: ignore[arg-type]
         for name, recoding in policy.recodings
         if name in read
     ]
     known = [size for size in sizes if size is not None]
     return len(known) == len(sizes) and prod(known) <= RAW_FIRST_COMBINATIONS
-
-
-def _named_values(recoding: Recoding, kind: Kind) -> int | None:
-    """About how many raw values a column has, by the policy's words; None if it says none."""
-    match recoding:
-        case Map():
-            return len(recoding.keys) + 2
-        case Bins(cuts) if kind is Kind.INTEGER:
-            return 2 * int(cuts[-1] - cuts[0]) + 2  # type: ignore[operator,arg-type]  # numbers
-        case Keep() if kind is Kind.BOOLEAN:
-            return 3
-        case _:
-            return None

@@ -12,8 +12,8 @@ from policy_engine.compile.reading import read_columns
 from policy_engine.dialects import Engine
 from policy_engine.engines.types import told, type_of
 from policy_engine.kernel.mechanisms.common import GROUPING
-from policy_engine.kernel.recodes import Keep, Round
-from policy_engine.kernel.types import Type
+from policy_engine.kernel.recodes.meanings import recode_meaning
+from policy_engine.kernel.types import Type, places_of
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.values import frozen
@@ -115,7 +115,7 @@ def kernel_type(native: str, dialect: Engine) -> str:
 
 TEXT, WHOLE, DECIMAL, DAY = "text", "whole", "decimal", "day"
 MOMENT, TRUTH, DOUBLE = "moment", "truth", "double"
-_RELEASED = {"text": TEXT, "integer": WHOLE, "date": DAY, "timestamp": MOMENT}
+_RELEASED = {"integer": WHOLE, "decimal": DECIMAL, "date": DAY, "timestamp": MOMENT}
 _STANDARD = {
     TEXT: "varchar", WHOLE: "bigint", DECIMAL: "decimal(18, {})", DAY: "date",
     MOMENT: "timestamp", TRUTH: "boolean", DOUBLE: "double",
@@ -180,9 +180,9 @@ def _digits_beside(policy: Policy) -> Iterator[tuple[str, int]]:
     for measure in own.measures:
         quantity = own.quantities[measure.quantity - 1]
         counts = quantity.center is None
-        yield measure.name, 0 if counts else Round(quantity.clip.unit).scale
+        yield measure.name, 0 if counts else places_of(quantity.clip.unit)
     for chosen in own.quantiles:
-        yield chosen.name, Round(chosen.clip.unit).scale
+        yield chosen.name, places_of(chosen.clip.unit)
     for cut in own.cuts:
         yield cut.name, 0
 
@@ -190,18 +190,13 @@ def _digits_beside(policy: Policy) -> Iterator[tuple[str, int]]:
 def _released(
     recoding: Recoding, kind: Kind, own: str, declared: str | None, dialect: Engine
 ) -> str:
-    match recoding:
-        case Keep() if declared is not None:
-            return engine_type(_DECLARED[declared], dialect)
-        case Keep() if kind in TIMES:
-            return own if kind is Kind.TIMESTAMP else engine_type(MOMENT, dialect)
-        case Keep() if kind not in KEPT_AS_TEXT:
-            return own.partition(" COLLATE ")[0]
-        case Round():
-            digits = recoding.scale
-            whole = kind is Kind.INTEGER and not digits
-            return engine_type(WHOLE if whole else DECIMAL, dialect, digits)
-        case _:
-            width = (18, 3) if kind is Kind.DECIMAL else (0, 0)
-            released = recoding.released(Type(kind.of_a_claim, *width))  # type: ignore[arg-type]
-            return engine_type(_RELEASED.get(released, TEXT), dialect)
+    meaning = recode_meaning(recoding)
+    if meaning.keeps and declared is not None:
+        return engine_type(_DECLARED[declared], dialect)
+    if meaning.keeps and kind in TIMES:
+        return own if kind is Kind.TIMESTAMP else engine_type(MOMENT, dialect)
+    if meaning.keeps and kind not in KEPT_AS_TEXT:
+        return own.partition(" COLLATE ")[0]
+    width = (18, 3) if kind is Kind.DECIMAL else (0, 0)
+    released = recoding.released(Type(kind.of_a_claim, *width))  # type: ignore[arg-type]
+    return engine_type(_RELEASED.get(released, TEXT), dialect, meaning.places)

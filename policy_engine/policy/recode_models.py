@@ -12,10 +12,10 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.base_errors import InternalError
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Prefix, Round, Truncate
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.recodes.round.recode import Way
 from policy_engine.kernel.recodes.truncate.recode import Unit
 from policy_engine.policy import fields
-from policy_engine.policy.ladders import why_not_coarser
 from policy_engine.policy.laws import Broken, Data, Document, Law, refusal, suggestion
 from policy_engine.policy.recodings import CutPoint, Recoding, mapped
 from policy_engine.policy.scalars import show
@@ -258,7 +258,7 @@ class LevelsSpec(Document):
         with suppress(ValidationError, PydanticCustomError):  # their own laws say so
             steps = [_step(each).recoding(None) for each in levels]  # type: ignore[attr-defined]
             for at, (fine, coarse) in enumerate(pairwise(steps), start=1):
-                if reason := why_not_coarser(fine, coarse):
+                if reason := recode_meaning(fine).why_parted(coarse):
                     law = f"must be coarser than the level before it: {reason}"
                     yield refusal(law, at=("levels", at))
 

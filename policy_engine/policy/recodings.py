@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 
-from policy_engine.kernel.recodes import Keep, Map, Recode
+from policy_engine.kernel.recodes import Map, Recode
+from policy_engine.kernel.recodes.meanings import recode_meaning
 
 CutPoint = Decimal | date | datetime
 """Where one interval ends and the next begins."""
@@ -37,11 +38,12 @@ def labels(recoding: Recoding, declared: str | None = None) -> int | None:
 
     ``declared`` is the type that a policy reads the column as, if it says one.
 
+    >>> from policy_engine.kernel.recodes import Keep
     >>> labels(mapped((("a", "x"), ("b", "x")), "other")), labels(Keep()), labels(Keep(), "boolean")
     (3, None, 3)
     """
     if not recoding.reads:
         return 1
-    if isinstance(recoding, Keep) and declared == "boolean":
+    if recode_meaning(recoding).keeps and declared == "boolean":
         return len((False, True, None))
     return len(recoding.values) or None

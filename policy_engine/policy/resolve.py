@@ -13,6 +13,7 @@ from policy_engine.calendars import Refresh
 from policy_engine.errors import UsageError
 from policy_engine.kernel import recodes
 from policy_engine.kernel.editions import Edition
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.recodes.truncate.recode import UTC_NAME
 from policy_engine.kernel.sources import SpanUnit
 from policy_engine.policy import recode_models as written
@@ -359,19 +360,31 @@ class Policy:
         return tuple(column for column, _ in self.recodings)
 
     @property
+    def kept(self) -> tuple[str, ...]:
+        """The names of the released columns that are shown as they are."""
+        return tuple(name for name, how in self.recodings if recode_meaning(how).keeps)
+
+    @property
     def recoded(self) -> Recoded:
         """How much the recodes take away: from the policy alone, so that it is public.
 
         A hierarchy has as many steps as levels, with one more to a root if its last level is none.
         A column of another recode has two: its values, what they are recoded to, and nothing.
         """
-        levels, taken = dict(self.levels), {recodes.Keep: 0, recodes.Constant: 2}
-        steps = [levels.get(name, (taken.get(type(how), 1), 2)) for name, how in self.recodings]
+        levels = dict(self.levels)
+        steps = [levels.get(name) or (_steps(how), 2) for name, how in self.recodings]
         return Recoded(
             1 - sum(step / height for step, height in steps) / len(steps),
             sum(step for step, _ in steps),
             sum(height for _, height in steps),
         )
+
+
+def _steps(recoding: Recoding) -> int:
+    """None to the value itself, two to nothing, else one."""
+    if not recoding.reads:
+        return 2
+    return 0 if recode_meaning(recoding).keeps else 1
 
 
 class Recoded(NamedTuple):

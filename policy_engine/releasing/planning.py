@@ -36,7 +36,7 @@ from policy_engine.kernel.certificate import (
 )
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.recodes import Truncate
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import People
 from policy_engine.names import dotted
 from policy_engine.policy.accounts import account_of, check_own_project
@@ -244,7 +244,7 @@ def _check_zone(policy: Policy, table: Table, project: Project) -> None:
     declared, truncated = read_as(policy, table), set()
     for name, how in policy.recodings:
         column = table.find(name)
-        if isinstance(how, Truncate) and column is not None and column.name not in declared:
+        if recode_meaning(how).by_clocks and column is not None and column.name not in declared:
             truncated.add(name)  # by the clocks of the project's zone
     reads = (name for name, how in policy.recodings if how.reads and name not in truncated)
     read = [(path_text(("recode", name)), name) for name in reads]

@@ -30,7 +30,8 @@ from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meaning import Meaning
-from policy_engine.kernel.recodes import Map
+from policy_engine.kernel.recodes.meaning import UNNAMED
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry, Run
 from policy_engine.ledger.store import Ledger
@@ -254,7 +255,8 @@ def remarks_of(lines: Lines, policy: Policy) -> tuple[str, ...]:
     if policy.groupings or policy.is_by_chance:
         return ()
     columns = [None if not how.reads else name for name, how in policy.recodings]
-    others = {name: how.other for name, how in policy.recodings if isinstance(how, Map)}
+    known = ((name, recode_meaning(how)) for name, how in policy.recodings)
+    others = {name: how.shows(UNNAMED) for name, how in known if how.looks_up}
     who, counted = people_word(policy.groups_a_person), policy.release.form == "counts"
     return remarks(columns, lines, counted=counted, others=others, who=who)
 

@@ -24,7 +24,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.filters import within
 from policy_engine.kernel.fragments import read_as_typed
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.recodes import Bins
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Column, Files, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy.csv_models import CsvSpec, default_delimiter, is_csv
@@ -179,11 +179,11 @@ def _answer(place: DuckDBWarehouse, claim: Claim, typed: Mapping[str, str]) -> T
 def _outside(place: DuckDBWarehouse, alone: Claim, values: Sequence[Value]) -> str:
     """Why a row is not in the first period: which side of it the row is on, or that it has none."""
     period = alone.period
-    assert period is not None and period.column is not None and isinstance(period.recode, Bins)
+    assert period is not None and period.column is not None
     name = period.column.name
     if any(each.column == name and each.read is None for each in values):
         return f"its {name} is NULL, so it is in no period"
-    since = within(period.column, period.recode.cuts[0])
+    since = within(period.column, recode_meaning(period.recode).members[0])
     if _groups(place, replace(alone, period=None, filter=(since,))):
         return f"its {name} is after the first period, so it counts in a later one"
     return f"its {name} is before the first period, so it counts in none"

@@ -17,7 +17,7 @@ from policy_engine.compile.compiler import find_unknown
 from policy_engine.dialects import dialect_named
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_works
-from policy_engine.kernel.recodes import Round
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.choice_notes import CHANGED
 from policy_engine.policy.following import reading_once
@@ -424,7 +424,7 @@ def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> errors.Probl
     path = path_text(("recode", column))
     message = f"{path} is made of the column of privacy_unit, and where it tells every person apart"
     # A key that is a number is a whole one.
-    if isinstance(recoding, Round) and recoding.step <= 1:
+    if recode_meaning(recoding).steps_by_one:
         message = (
             f"{path} is made of the column of privacy_unit and tells every person apart, so that"
         )

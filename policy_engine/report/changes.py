@@ -14,7 +14,7 @@ from dataclasses import replace
 from decimal import Decimal
 from math import prod
 from os.path import relpath
-from typing import Any, Literal
+from typing import Literal
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.certificate import Certificate
@@ -24,6 +24,9 @@ from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import cut_words, in_full
 from policy_engine.kernel.mechanisms.quantile_words import quantile_in_full
 from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.recodes import Recode
+from policy_engine.kernel.recodes.meaning import Moved
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.mechanisms.measures import AskedQuantile
@@ -56,7 +59,7 @@ class KeyChange:
     after: str
     effect: Effect
     why: str
-    map: tuple[recodes.Moved, ...] = ()
+    map: tuple[Moved, ...] = ()
 
 
 @frozen
@@ -80,7 +83,7 @@ class Comparable:
     strength: Strength
     harmless: Mapping[str, str]
     texts: Mapping[str, str]
-    shown: Mapping[str, object]
+    shown: Mapping[str, Recode | None]
     sums: Mapping[str, str]
     assumptions: tuple[str, ...] | None
 
@@ -374,19 +377,21 @@ def _texts(
             yield KeyChange(key, before or ABSENT, after or ABSENT, effect, why)
 
 
-def _columns(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[KeyChange]:
+def _columns(
+    old: Mapping[str, Recode | None], new: Mapping[str, Recode | None]
+) -> Iterator[KeyChange]:
     for name in dict.fromkeys((*old, *new)):
         before, after = (_words(each[name]) if name in each else ABSENT for each in (old, new))
         change: tuple[Effect, str] | None = None
-        moved: tuple[recodes.Moved, ...] = ()
+        moved: tuple[Moved, ...] = ()
         if name not in old:
             change = ("weaker", "one more column is shown")
         elif name not in new:
             change = ("not weaker", "the column is not shown any more")
-        elif old[name] is None or new[name] is None:
-            change = None if old[name] is new[name] else ("to judge", _UNREAD)
-        elif (order := recodes.compared(old[name], new[name])) != "same":
-            change, both = _ORDER[order], recodes.entries(old[name], new[name])
+        elif (was := old[name]) is None or (now := new[name]) is None:
+            change = None if was is new[name] else ("to judge", _UNREAD)
+        elif (order := recodes.compared(was, now)) != "same":
+            change, both = _ORDER[order], recode_meaning(was).beside(now)
             moved = tuple(each for each in both if each[1] != each[2])
         if change:
             yield KeyChange(f"recode.{name}", before, after, *change, moved)
@@ -396,5 +401,5 @@ def _columns(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[K
         yield KeyChange("recode", *orders, "not weaker", "the order of columns")
 
 
-def _words(recode: Any) -> str:
-    return "not stated" if recode is None else recodes.in_words(recode)
+def _words(recode: Recode | None) -> str:
+    return "not stated" if recode is None else recode_meaning(recode).in_short

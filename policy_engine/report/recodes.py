@@ -7,30 +7,16 @@ make the coarser one's from it, so the coarser one tells nothing that the finer 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
-from policy_engine.kernel import recodes as kernel
-from policy_engine.kernel.recodes.map.meaning import map_table
+from policy_engine.kernel.recodes import Recode
+from policy_engine.kernel.recodes.meaning import Moved
 from policy_engine.kernel.recodes.meanings import recode_meaning
-from policy_engine.kernel.wording import plain_words
-from policy_engine.policy.ladders import COARSER
 
 Order = Literal["same", "relabelled", "coarser", "finer", "other"]
 
 
-class Moved(NamedTuple):
-    """Which values, what they were shown as, and as what they are shown now."""
-
-    when: str
-    before: str | None
-    after: str | None
-
-
-_REST = "every other value"
-
-
-def compared(old: Any, new: Any) -> Order:
+def compared(old: Recode, new: Recode) -> Order:
     """How ``new`` is to ``old``: a policy's recodings or a claim's recodes; each of one kind.
 
     >>> from policy_engine.kernel.recodes import Bins, Keep, Prefix
@@ -41,20 +27,18 @@ def compared(old: Any, new: Any) -> Order:
     """
     if old == new:
         return "same"
-    if isinstance(new, kernel.Constant) or isinstance(old, kernel.Keep):
-        return "relabelled" if isinstance(old, kernel.Constant) else "coarser"
-    if isinstance(old, kernel.Constant) or isinstance(new, kernel.Keep):
+    was, now = recode_meaning(old), recode_meaning(new)
+    if was.keeps or not new.reads:
+        return "coarser" if old.reads else "relabelled"
+    if now.keeps or not old.reads:
         return "finer"
-    match old, new:
-        case kernel.Prefix(before), kernel.Prefix(after):
-            return "coarser" if after < before else "finer"
-        case kernel.Truncate(before, zone), kernel.Truncate(after, other) if zone == other:
-            if after in COARSER[before]:
-                return "coarser"
-            return "finer" if before in COARSER[after] else "other"
-        case (kernel.Bins(), kernel.Bins()) | (kernel.Map(), kernel.Map()):
-            return _by_atoms(entries(old, new))
-    return "other"
+    if moved := was.beside(new):
+        return _by_atoms(moved)
+    if type(old) is not type(new):
+        return "other"
+    if not was.why_parted(new):
+        return "coarser"
+    return "other" if now.why_parted(old) else "finer"
 
 
 def _by_atoms(found: Iterable[Moved]) -> Order:
@@ -65,50 +49,3 @@ def _by_atoms(found: Iterable[Moved]) -> Order:
         same = all(old == new for old, new in pairs)
         return "same" if same else "relabelled"
     return "coarser" if is_function else "finer" if is_inverse else "other"
-
-
-def entries(old: Any, new: Any) -> tuple[Moved, ...]:
-    """Every value or range with both labels; nothing where the two are not both bins or maps.
-
-    >>> from policy_engine.kernel.recodes import Bins
-    >>> entries(Bins((18, 30), ("a", "b", "c")), Bins((30,), ("ab", "c")))[1]
-    Moved(when='from 18 to below 30', before='b', after='ab')
-    """
-    if isinstance(old, kernel.Bins) and isinstance(new, kernel.Bins):
-        return _of_bins(old, new)
-    if isinstance(old, kernel.Map) and isinstance(new, kernel.Map):
-        was, now = map_table(old), map_table(new)
-        other, others = old.other, new.other
-        keys = sorted({*was, *now})
-        listed = [Moved(key, was.get(key, other), now.get(key, others)) for key in keys]
-        return (*listed, Moved(_REST, other, others))
-    return ()
-
-
-def _of_bins(old: Any, new: Any) -> tuple[Moved, ...]:
-    if {type(cut) for cut in (*old.cuts, *new.cuts)} & {str}:
-        return ()
-    cuts = sorted({*old.cuts, *new.cuts})
-    ranges = [(f"below {plain_words(cuts[0])}", None)]
-    ranges += [
-        (f"from {plain_words(low)} to below {plain_words(high)}", low)
-        for low, high in pairwise(cuts)
-    ]
-    ranges.append((f"from {plain_words(cuts[-1])} on", cuts[-1]))
-
-    def label(bins: Any, at: Any) -> str:
-        """What a value at a cut, or below every cut, is shown as."""
-        return str(bins.labels[0 if at is None else sum(cut <= at for cut in bins.cuts)])
-
-    return tuple(Moved(words, label(old, at), label(new, at)) for words, at in ranges)
-
-
-def in_words(recode: Any) -> str:
-    """A recode in few words.
-
-    >>> from policy_engine.kernel.recodes import Bins, Round
-    >>> from decimal import Decimal
-    >>> in_words(Bins((18, 30), ("a", "b", "c"))), in_words(Round(Decimal(10)))
-    ('bins at 18, 30: a, b, c', 'rounded to 10')
-    """
-    return recode_meaning(recode).in_short

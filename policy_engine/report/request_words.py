@@ -22,6 +22,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
 from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.recodes.meaning import Moved
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.wording import named, quoted
 from policy_engine.ledger.reviews import PLAN, ROWS
@@ -41,7 +42,6 @@ from policy_engine.report.claim_words import (
     source_words,
 )
 from policy_engine.report.mechanism import how
-from policy_engine.report.recodes import Moved
 from policy_engine.report.strength import Strength
 from policy_engine.values import frozen
 

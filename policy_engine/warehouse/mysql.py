@@ -24,7 +24,6 @@ from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import told, type_of
 from policy_engine.errors import WarehouseError
-from policy_engine.kernel.recodes import Keep
 from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse import mysql_session
 from policy_engine.warehouse.base import EDITION, Columns, Make, Row, Texts, Warehouse
@@ -184,8 +183,8 @@ class MariaDBWarehouse(Warehouse):
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
         """Bind the secret while the body runs; the body gets the check that nothing has changed."""
-        kept = {name: table.find(name) for name, recode in policy.recodings if recode == Keep()}
-        self._truths = frozenset(n for n, c in kept.items() if c and c.kind is Kind.BOOLEAN)
+        kept = ((name, table.find(name)) for name in policy.kept)
+        self._truths = frozenset(name for name, c in kept if c and c.kind is Kind.BOOLEAN)
         with self._held(table) as hold, super().sampled(policy, table, secret) as unchanged:
 
             def check() -> None:

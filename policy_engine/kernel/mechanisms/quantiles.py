@@ -22,8 +22,8 @@ from policy_engine.accounting.choice import Choice, coin_table
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.tables import Clip, Quantity, check_values
 from policy_engine.kernel.nodes import Identifier, Nodes, Number, Text, bound_of, number_of
-from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
+from policy_engine.kernel.types import places_of
 from policy_engine.values import frozen
 
 MOST_CANDIDATES = 1000
@@ -127,8 +127,8 @@ class Quantile:
             "chosen": Identifier(f"policy_engine_chosen_{number}"),
             "over": over,
             "least": Number(least),
-            "is_whole": Round(clip.unit).scale == 0,
+            "is_whole": places_of(clip.unit) == 0,
             "is_coarse": clip.unit != 1,
             "step": number_of(clip.unit),
-            "places": Number(Round(clip.unit).scale),
+            "places": Number(places_of(clip.unit)),
         }

@@ -14,7 +14,7 @@ from policy_engine.kernel.laws import require
 from policy_engine.kernel.nodes import Identifier, Nodes, Number, Text, bound_of, number_of
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
-from policy_engine.kernel.types import EXACT
+from policy_engine.kernel.types import EXACT, places_of
 from policy_engine.values import frozen
 
 _ONE_LEVEL = 64
@@ -94,7 +94,7 @@ class Clip:
         require(self.low < self.high, "the two ends of a value differ")
         farthest = max(abs(self.low), abs(self.high))
         require(self.high - self.low <= MOST and farthest <= MOST, "no end is above 10^9")
-        require(Round(self.unit).scale <= _PLACES, "a unit has six decimal places at most")
+        require(places_of(self.unit) <= _PLACES, "a unit has six decimal places at most")
         require(farthest * self.unit <= MOST, "no end is above 10^9, nor where doubles are inexact")
         require(1 <= self.rows <= _MOST_ROWS, f"of a person 1 to {_MOST_ROWS} rows count")
         require(self.per == "row" or self.rows == 1, "of a person's total all rows count")
@@ -332,10 +332,10 @@ class Measure:
             "above": Identifier(f"policy_engine_above_{number}"),
             "divisor": Identifier(f"policy_engine_divisor_{number}"),
             "is_mean": self.is_mean,
-            "is_whole": Round(unit).scale == 0,
+            "is_whole": places_of(unit) == 0,
             "is_coarse": unit != 1,
             "step": number_of(unit),
-            "places": Number(Round(unit).scale),
+            "places": Number(places_of(unit)),
             "center": Number(center) if center else None,
             "starts": Number(clip.low) if clip.low else None,
             "width": Number(clip.high - clip.low),

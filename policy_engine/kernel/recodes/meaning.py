@@ -6,27 +6,86 @@ No guarantee rests on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Generic, TypeVar
+from datetime import date
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from policy_engine.kernel.types import ValueRecode
+from policy_engine.kernel.types import Kind, Value, ValueRecode
 from policy_engine.values import frozen
 
 _MOST, _MOST_LABELS = 8, 12
+UNNAMED = object()
+"""A value below every cut, and one that is no key."""
 R = TypeVar("R", bound=ValueRecode)
 Entry = tuple[str, str]
 """Which values, and what they are shown as."""
+
+
+class Moved(NamedTuple):
+    """Which values, what they were shown as, and as what they are shown now."""
+
+    when: str
+    before: str | None
+    after: str | None
 
 
 @frozen
 class RecodeMeaning(Generic[R]):
     """What is said of a recode.
 
-    ``keeps``: a value is shown as it stands in the source; ``order`` are its labels, from what the
-    least value is shown as to that of the greatest, where it has some.
+    ``keeps``: a value is shown as it stands in the source; ``looks_up``: it names values one by
+    one; ``by_clocks``: it has the zone whose clocks decide. ``likely`` is the kind of its column
+    where nobody says one. ``order`` are its labels, from what the least value is shown as to that
+    of the greatest, where it has some.
     """
 
     recode: R
     keeps: ClassVar[bool] = False
+    looks_up: ClassVar[bool] = False
+    by_clocks: ClassVar[bool] = False
+
+    @property
+    def likely(self) -> Kind:
+        """The kind of a column that is recoded so, where nobody says one."""
+        return "text"
+
+    @property
+    def places(self) -> int:
+        """How many decimal places a decimal has that it shows."""
+        return 0
+
+    @property
+    def steps_by_one(self) -> bool:
+        """Whether it has a step, by which no two whole numbers are one."""
+        return False
+
+    @property
+    def gives_null(self) -> bool:
+        """Whether it shows NULL for a value that there is, by its labels."""
+        return False
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Values, by their texts, each of which it shows as another; none where it names none."""
+        return ()
+
+    def raw_values(self, kind: Kind) -> int | None:
+        """About how many values a column of a kind has, by those that it names; None: it does not
+        tell."""
+        return None
+
+    @property
+    def members(self) -> tuple[Value, ...]:
+        """The values at which what it shows changes, or that it names."""
+        return ()
+
+    def shows(self, value: object) -> str | None:
+        """The label of a value, of a recode that has labels; of ``UNNAMED``, too."""
+        raise NotImplementedError
+
+    def between(self, first: date, end: date) -> Iterator[date | str] | None:
+        """All that it shows of the moments from ``first`` to before ``end``; None: it does not
+        tell."""
+        return None
 
     @property
     def in_short(self) -> str:
@@ -53,6 +112,14 @@ class RecodeMeaning(Generic[R]):
     def entries(self, name: str) -> tuple[Entry, ...] | None:
         """Each value of a column of this name, with its label; None where it is no list."""
         return None
+
+    def why_parted(self, coarse: ValueRecode) -> str:
+        """Why some values that it shows alike may differ by ``coarse``; empty if none can."""
+        return "it is another kind of recoding, and nothing says what of the one is in the other"
+
+    def beside(self, new: ValueRecode) -> tuple[Moved, ...]:
+        """Every value or range with its label and that by ``new``; none where one lists none."""
+        return ()
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 
 from policy_engine.kernel.recodes import Bins, Keep, Map, Prefix, Round, Truncate
-from policy_engine.policy.ladders import why_not_coarser
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.recodings import Recoding, mapped
 
 AGES = "levels: [{bins: [10, 20, 30]}, {bins: [20]}], level: "
@@ -123,7 +123,7 @@ KINDS: list[tuple[list[object], list[Recoding]]] = [
 def test_what_is_called_coarser_parts_no_group(values, recodings):
     accepted = 0
     for fine, coarse in product(recodings, repeat=2):
-        if why_not_coarser(fine, coarse):
+        if recode_meaning(fine).why_parted(coarse):
             continue
         accepted += 1
         above: dict[Hashable, set[Hashable]] = {}
@@ -157,8 +157,9 @@ def test_what_is_called_coarser_parts_no_group(values, recodings):
     ],
 )
 def test_why_it_is_not_coarser(fine, coarse, told):
-    assert told in why_not_coarser(fine, coarse)
+    assert told in recode_meaning(fine).why_parted(coarse)
 
 
 def test_a_truncation_to_years_lies_in_bins_of_years():
-    assert not why_not_coarser(Truncate("year"), bins(date(2000, 1, 1), date(2010, 1, 1)))
+    years = recode_meaning(Truncate("year"))
+    assert not years.why_parted(bins(date(2000, 1, 1), date(2010, 1, 1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.recodings import mapped
-from policy_engine.report.recodes import compared, entries, in_words
+from policy_engine.report.recodes import compared
 
 VALUES = range(6)
 FLIPPED = {"coarser": "finer", "finer": "coarser"}
@@ -66,7 +68,7 @@ def test_coarser_is_what_can_be_made_of_the_other(pair):
         wanted = "same" if same else "relabelled"
     assert found == wanted
     assert compared(new, old) == FLIPPED.get(found, found)
-    listed = entries(old, new)
+    listed = recode_meaning(old).beside(new)
     assert same == all(before == after for _, before, after in listed)
 
 
@@ -89,6 +91,8 @@ def test_coarser_is_what_can_be_made_of_the_other(pair):
         (Round(Decimal(5)), Round(Decimal(10)), "other"),
         (Round(Decimal(5)), Round(Decimal("5.0")), "same"),
         (Prefix(3), Bins((1,), ("a", "b")), "other"),
+        # The column has another type now.
+        (Bins((1,), ("a", "b")), Bins((date(2000, 1, 1),), ("a", "b")), "other"),
         (Map((((1,), "a"),), None), Map((((1,), "a"),), "a"), "coarser"),
         (Map((((1,), "a"),), "a"), Map((((1,), "a"),), None), "finer"),
     ],
@@ -98,7 +102,7 @@ def test_other_recodes(old, new, order):
 
 
 def test_a_recode_in_words():
-    assert in_words(Map((((1, 2), "low"), ((3,), None)), None)) == (
+    assert recode_meaning(Map((((1, 2), "low"), ((3,), None)), None)).in_short == (
         "3 values mapped to low; every other one is left empty"
     )
-    assert in_words(Keep()) == "as it is"
+    assert recode_meaning(Keep()).in_short == "as it is"

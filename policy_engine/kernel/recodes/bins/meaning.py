@@ -2,16 +2,64 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 from policy_engine.kernel.recodes.bins.recode import Bins
-from policy_engine.kernel.recodes.meaning import Entry, RecodeMeaning, some_entries, some_labels
+from policy_engine.kernel.recodes.meaning import (
+    UNNAMED,
+    Entry,
+    Moved,
+    RecodeMeaning,
+    some_entries,
+    some_labels,
+)
+from policy_engine.kernel.types import Kind, Value, ValueRecode
 from policy_engine.kernel.wording import plain_words, value_words
+
+EARLIEST = "5877642-06-25 (BC)"
+"""The first day of DuckDB's calendar."""
 
 
 class BinsMeaning(RecodeMeaning[Bins]):
     """Labels of intervals."""
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """A value below the first cut, and each cut."""
+        first: Any = self.recode.cuts[0]
+        step = timedelta(days=1) if isinstance(first, date) else 1
+        try:
+            below = _text(first - step)
+        except OverflowError:
+            below = EARLIEST
+        return (below, *map(_text, self.recode.cuts))
+
+    def raw_values(self, kind: Kind) -> int | None:
+        """Of whole numbers, about twice as many as lie between the ends."""
+        low, high = self.recode.cuts[0], self.recode.cuts[-1]
+        if kind != "integer":
+            return None
+        return 2 * int(high - low) + 2  # type: ignore[operator,arg-type]  # numbers
+
+    @property
+    def gives_null(self) -> bool:
+        """Of an interval without a label."""
+        return None in self.recode.labels
+
+    @property
+    def members(self) -> tuple[Value, ...]:
+        """The cuts."""
+        return self.recode.cuts
+
+    def shows(self, value: Any) -> str | None:
+        """The label of the interval."""
+        place = 0 if value is UNNAMED else bisect_right(self.recode.cuts, value)
+        return self.recode.labels[place]
 
     @property
     def in_short(self) -> str:
@@ -51,6 +99,29 @@ class BinsMeaning(RecodeMeaning[Bins]):
         labels = ("NULL" if label is None else label for label in self.recode.labels)
         return (*zip(ranges, labels, strict=True), (f"{name} IS NULL", "NULL"))
 
+    def why_parted(self, coarse: ValueRecode) -> str:
+        """Of bins with a cut that it does not have."""
+        if not isinstance(coarse, Bins):
+            return super().why_parted(coarse)
+        own = self.recode.cuts
+        others = [cut for cut in coarse.cuts if cut not in own]
+        if others:
+            return f"the cut {others[0]} is none of the level before, so that it parts an interval"
+        return "" if len(coarse.cuts) < len(own) else "it has the same cuts"
+
+    def beside(self, new: ValueRecode) -> tuple[Moved, ...]:
+        """Every range of either's cuts; none where these are of two kinds."""
+        every: set[Any] = {*self.recode.cuts, *getattr(new, "cuts", ())}
+        kinds = {type(cut) if isinstance(cut, date) else int for cut in every}
+        if not isinstance(new, Bins) or len(kinds) > 1:
+            return ()
+        cuts = sorted(every)
+        words = [plain_words(cut) for cut in cuts]
+        between = (f"from {low} to below {high}" for low, high in pairwise(words))
+        ranges = [f"below {words[0]}", *between, f"from {words[-1]} on"]
+        before, after = (map(each.shows, (UNNAMED, *cuts)) for each in (self, BinsMeaning(new)))
+        return tuple(map(Moved, ranges, before, after))
+
     @property
     def order(self) -> tuple[str, ...]:
         """Its labels, of ascending values."""
@@ -59,3 +130,7 @@ class BinsMeaning(RecodeMeaning[Bins]):
     def can_show(self, value: object) -> bool:
         """A label, or nothing."""
         return value in self.recode.values
+
+
+def _text(cut: object) -> str:
+    return f"{cut:f}" if isinstance(cut, Decimal) else str(cut)

@@ -12,6 +12,10 @@ from policy_engine.kernel.wording import quoted
 class ConstantMeaning(RecodeMeaning[Constant]):
     """Every row shows one text."""
 
+    def shows(self, value: object) -> str:
+        """Its label, whatever the value is."""
+        return self.recode.label
+
     @property
     def in_short(self) -> str:
         """In few words."""

@@ -7,12 +7,17 @@ from typing import ClassVar
 
 from policy_engine.kernel.recodes.keep.recode import Keep
 from policy_engine.kernel.recodes.meaning import RecodeMeaning
+from policy_engine.kernel.types import Kind
 
 
 class KeepMeaning(RecodeMeaning[Keep]):
     """A value stands as it is."""
 
     keeps: ClassVar[bool] = True
+
+    def raw_values(self, kind: Kind) -> int | None:
+        """Of a truth value."""
+        return len((False, True, None)) if kind == "boolean" else None
 
     @property
     def in_short(self) -> str:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from policy_engine.kernel.recodes.map.recode import Map
-from policy_engine.kernel.recodes.meaning import Entry, RecodeMeaning, some_entries, some_labels
+from policy_engine.kernel.recodes.meaning import (
+    Entry,
+    Moved,
+    RecodeMeaning,
+    some_entries,
+    some_labels,
+)
+from policy_engine.kernel.types import Kind, Value, ValueRecode
 from policy_engine.kernel.wording import (
     MOST_KEYS,
     MOST_LABELS,
@@ -14,9 +23,72 @@ from policy_engine.kernel.wording import (
     value_words,
 )
 
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+
 
 class MapMeaning(RecodeMeaning[Map]):
     """Labels of values."""
+
+    looks_up: ClassVar[bool] = True
+
+    @property
+    def likely(self) -> Kind:
+        """What all keys are."""
+        keys = {*map(str, self.recode.keys)}
+        if keys and all(map(_WHOLE.fullmatch, keys)):
+            return "integer"
+        return "boolean" if keys == {"true", "false"} else "text"
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """The first key of each label, from that of the last one on."""
+        groups = sorted(self.recode.groups, key=lambda group: str(group[0][-1]), reverse=True)
+        return tuple(str(keys[0]) for keys, _ in groups)
+
+    def raw_values(self, kind: Kind) -> int | None:
+        """The keys, another one, and NULL."""
+        return len(self.recode.keys) + 2
+
+    @property
+    def gives_null(self) -> bool:
+        """Of a key or any other value without a label."""
+        return None in (self.recode.other, *(label for _, label in self.recode.groups))
+
+    @property
+    def members(self) -> tuple[Value, ...]:
+        """The keys."""
+        return self.recode.keys
+
+    def shows(self, value: object) -> str | None:
+        """The label of a key, or of every other value."""
+        labels = (label for keys, label in self.recode.groups if value in keys)
+        return next(labels, self.recode.other)
+
+    def why_parted(self, coarse: ValueRecode) -> str:
+        """Of a map by which two values of one label have two."""
+        if not isinstance(coarse, Map):
+            return super().why_parted(coarse)
+        labels = {self.recode.other: coarse.other}
+        own, above = map_table(self.recode), map_table(coarse)
+        for value in (*own, *above):
+            label, label_above = own.get(value, self.recode.other), above.get(value, coarse.other)
+            if labels.setdefault(label, label_above) != label_above:
+                what = "NULL" if label is None else repr(label)
+                which = f"{labels[label]!r} and {label_above!r}"
+                return f"what is {what} at the level before is {which}"
+        is_less = len(set(labels.values())) < len(labels)
+        return "" if is_less else "it tells as many values apart"
+
+    def beside(self, new: ValueRecode) -> tuple[Moved, ...]:
+        """Every key of either, and every other value."""
+        if not isinstance(new, Map):
+            return ()
+        was, now = map_table(self.recode), map_table(new)
+        other, others = self.recode.other, new.other
+        listed = [
+            Moved(key, was.get(key, other), now.get(key, others)) for key in sorted({*was, *now})
+        ]
+        return (*listed, Moved("every other value", other, others))
 
     @property
     def in_short(self) -> str:

@@ -6,10 +6,16 @@ from collections.abc import Mapping
 
 from policy_engine.kernel.recodes.meaning import RecodeMeaning
 from policy_engine.kernel.recodes.prefix.recode import Prefix
+from policy_engine.kernel.types import ValueRecode
 
 
 class PrefixMeaning(RecodeMeaning[Prefix]):
     """The first characters of a text."""
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Texts that differ from their first letter on."""
+        return tuple(letter * (self.recode.length + 2) for letter in "abc")
 
     @property
     def in_short(self) -> str:
@@ -28,6 +34,14 @@ class PrefixMeaning(RecodeMeaning[Prefix]):
     def written(self) -> Mapping[str, object]:
         """What a policy writes for it."""
         return {"prefix": self.recode.length}
+
+    def why_parted(self, coarse: ValueRecode) -> str:
+        """Of a text of as many characters or more."""
+        if not isinstance(coarse, Prefix):
+            return super().why_parted(coarse)
+        own, length = self.recode.length, coarse.length
+        characters = f"{length} character{'s' if length > 1 else ''}"
+        return "" if length < own else f"it has {characters}, and the one before {own}"
 
     def can_show(self, value: object) -> bool:
         """A text that is short enough."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 
+from policy_engine.kernel.recodes.bins.recode import Bins
 from policy_engine.kernel.recodes.meaning import RecodeMeaning
 from policy_engine.kernel.recodes.round.recode import Round
-from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.types import Kind, ValueRecode, digits_of
 from policy_engine.kernel.values_shown import WIDE, number_of_text
 
 _WAYS = {"nearest": "", "down": "down ", "zero": "towards zero "}
@@ -16,9 +18,31 @@ _WHICH = {
     "zero": "the next multiple towards zero, of",
 }
 
+_FRACTION = "of fractions of 1 nothing is told: doubles have none exactly"
+
 
 class RoundMeaning(RecodeMeaning[Round]):
     """A multiple of a step."""
+
+    @property
+    def likely(self) -> Kind:
+        """A whole number, unless the step is none."""
+        return "decimal" if self.recode.step % 1 else "integer"
+
+    @property
+    def places(self) -> int:
+        """Those of the step."""
+        return self.recode.scale
+
+    @property
+    def steps_by_one(self) -> bool:
+        """By one of at most 1."""
+        return self.recode.step <= 1
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """The first multiples."""
+        return tuple(f"{self.recode.step * times:f}" for times in (0, 1, 2))
 
     @property
     def in_short(self) -> str:
@@ -39,6 +63,27 @@ class RoundMeaning(RecodeMeaning[Round]):
         """What a policy writes for it."""
         way = {} if self.recode.way == "nearest" else {"way": self.recode.way}
         return {"round": self.recode.step, **way}
+
+    def why_parted(self, coarse: ValueRecode) -> str:
+        """Of multiples that lie otherwise, or of bins that do not begin with one."""
+        way, step = self.recode.way, self.recode.step
+        if isinstance(coarse, Round):
+            if way == "nearest" or coarse.way != way:
+                return (
+                    "only multiples that are both way: down, or both way: zero, lie in one another"
+                )
+            if step % 1:
+                return _FRACTION
+            is_multiple = coarse.step % step == 0 and coarse.step != step
+            return "" if is_multiple else f"{coarse.step} is no multiple of {step} above it"
+        if not isinstance(coarse, Bins):
+            return super().why_parted(coarse)
+        if way != "down":
+            return "only multiples with way: down lie in bins"
+        if step % 1:
+            return _FRACTION
+        within = all(isinstance(cut, Decimal) and not cut % step for cut in coarse.cuts)
+        return "" if within else f"each cut must be a multiple of {step}"
 
     def can_show(self, value: object) -> bool:
         """A multiple of the step."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import date, datetime
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time, timedelta
+from typing import ClassVar
 
+from policy_engine.calendars import Calendar
+from policy_engine.kernel.recodes.bins.recode import Bins
 from policy_engine.kernel.recodes.meaning import RecodeMeaning
-from policy_engine.kernel.recodes.truncate.recode import UTC_NAME, Truncate
+from policy_engine.kernel.recodes.truncate.recode import UTC_NAME, Truncate, Unit
+from policy_engine.kernel.types import Kind, ValueRecode
 from policy_engine.kernel.values_shown import MOMENT
 
 _WEEK = re.compile("[0-9]{4}-W[0-9]{2}")
@@ -18,8 +22,31 @@ _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """The years 1 to 9999, in seconds since 1970."""
 
 
+_COARSER: Mapping[Unit, tuple[Unit, ...]] = {
+    "hour": ("day", "week", "month", "quarter", "year"),
+    "day": ("week", "month", "quarter", "year"),
+    "week": (),
+    "month": ("quarter", "year"),
+    "quarter": ("year",),
+    "year": (),
+}
+"""Which units of time are made of whole ones of a unit; a week lies in no month and no year."""
+
+
 class TruncateMeaning(RecodeMeaning[Truncate]):
     """The start of a unit of the calendar."""
+
+    by_clocks: ClassVar[bool] = True
+
+    @property
+    def likely(self) -> Kind:
+        """A moment, of a unit that a date has none or each of."""
+        return "timestamp" if self.recode.unit in _SECONDS else "date"
+
+    def between(self, first: date, end: date) -> Iterator[date | str] | None:
+        """The starts of the units, by the clocks of UTC alone."""
+        is_utc = self.recode.zone == UTC_NAME
+        return starts_of(self.recode.unit, first, end) if is_utc else None
 
     @property
     def in_short(self) -> str:
@@ -48,6 +75,17 @@ class TruncateMeaning(RecodeMeaning[Truncate]):
         """What a policy writes for it."""
         return {"truncate": self.recode.unit}
 
+    def why_parted(self, coarse: ValueRecode) -> str:
+        """Of a unit that is not made of whole ones, or of bins that end within one."""
+        unit = self.recode.unit
+        if isinstance(coarse, Truncate) and coarse.zone == self.recode.zone:
+            large = coarse.unit
+            return "" if large in _COARSER[unit] else f"a {unit} is not within one {large}"
+        if not isinstance(coarse, Bins):
+            return super().why_parted(coarse)
+        others = [cut for cut in coarse.cuts if not isinstance(cut, date) or not _starts(unit, cut)]
+        return f"the cut {others[0]} is not where a {unit} begins" if others else ""
+
     def can_show(self, value: object) -> bool:
         """The name of a week; else the start of a unit, where it is the text of a moment."""
         if self.recode.unit == "week":
@@ -66,6 +104,52 @@ class TruncateMeaning(RecodeMeaning[Truncate]):
     def is_moment(self, ticks: int, parts: int) -> bool:
         """Whether a unit starts then that is shown by its start."""
         return _is_start(ticks, parts, self.recode.unit)
+
+
+def starts_of(unit: Unit, first: date, end: date) -> Iterator[date | str]:
+    """The starts of all units of the calendar in which a moment from ``first`` to before ``end``
+    lies, of weeks the names; the first may begin before it.
+
+    >>> [*starts_of("week", date(2026, 10, 1), date(2026, 10, 13))]
+    ['2026-W40', '2026-W41', '2026-W42']
+    >>> [str(at) for at in starts_of("day", datetime(2026, 3, 1, 23), datetime(2026, 3, 3, 1))]
+    ['2026-03-01 00:00:00', '2026-03-02 00:00:00', '2026-03-03 00:00:00']
+    """
+    if unit == "hour":
+        assert isinstance(first, datetime)  # by the recode's law
+        start = first.replace(minute=0, second=0, microsecond=0)
+        while start < end:
+            yield start
+            start += timedelta(hours=1)
+        return
+    is_moment, calendar = isinstance(first, datetime), Calendar(unit)
+    unit_of_it = calendar.period(first.date() if isinstance(first, datetime) else first)
+    while True:
+        day = unit_of_it.first
+        start_of_it = datetime(day.year, day.month, day.day) if is_moment else day
+        if start_of_it >= end:
+            return
+        yield unit_of_it.name if unit == "week" else start_of_it
+        unit_of_it = unit_of_it.next()
+
+
+def _starts(unit: Unit, cut: date) -> bool:
+    if isinstance(cut, datetime):
+        whole_hour = cut == cut.replace(minute=0, second=0, microsecond=0)
+        if unit == "hour" or not whole_hour:
+            return whole_hour
+        if cut.time() != time():
+            return False
+    match unit:
+        case "week":
+            return cut.isoweekday() == 1
+        case "month":
+            return cut.day == 1
+        case "quarter":
+            return cut.day == 1 and cut.month % 3 == 1
+        case "year":
+            return (cut.day, cut.month) == (1, 1)
+    return True
 
 
 def is_week(value: object) -> bool:
