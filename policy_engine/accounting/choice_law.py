@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from policy_engine.accounting.choice import MOST_CANDIDATES, coin_table
 from policy_engine.accounting.domain import Number, whole
@@ -42,20 +43,21 @@ def _integral(coins: Sequence[int]) -> Fraction:
     )
 
 
-def half_within(epsilon: Number, candidates: int) -> int:
-    """A distance below the best that a choice is within, at least half of the time.
+@lru_cache(maxsize=64)
+def within_best(share: float, epsilon: Number, candidates: int) -> int:
+    """A distance below the best that a choice is within, at least in a ``share`` of all draws.
 
     Guarantee: whatever the utilities, if one candidate is a best one. For the best is chosen least
     often where all others are as far, and those within are then counted as others: with f = q^d of
     these, P = (1 − (1 − f)^M)/(M·f), which grows with d. Rounded up. Errors: DomainError.
 
-    >>> half_within("0.5", 61), half_within(8, 2)
-    (14, 0)
+    >>> within_best(0.5, "0.5", 61), within_best(0.95, "0.5", 61), within_best(0.5, 8, 2)
+    (14, 25, 0)
     """
     table, many = coin_table(epsilon), whole("candidates", candidates, 1, MOST_CANDIDATES)
     for distance in range(1, len(table.entries)):
-        # A number within 10⁻⁹ of ½ counts as less.
-        share = table.entries[distance] / WHOLE
-        if -math.expm1(many * math.log1p(-share)) / (many * share) >= 0.5 + 1e-9:
+        # A number within 10⁻⁹ of the share counts as less.
+        chance = table.entries[distance] / WHOLE
+        if -math.expm1(many * math.log1p(-chance)) / (many * chance) >= share + 1e-9:
             return distance - 1
     return len(table.entries) - 1

@@ -13,16 +13,18 @@ from policy_engine.compile.public_groups import NotPublic, all_groups
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.mechanisms.noisy_counts.intervals import within_words
+from policy_engine.kernel.mechanisms.noisy_counts.intervals import count_off, within_words
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import (
     beside_noise,
     cut_words,
     divisors_of,
+    error_by_size,
     error_of,
     measured,
 )
 from policy_engine.kernel.mechanisms.pure_meaning import central_error
 from policy_engine.kernel.mechanisms.quantile_words import (
+    Few,
     beside_choice,
     quantile_words,
     rank_error,
@@ -189,18 +191,23 @@ def _measures(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iter
         of, is_count = quantity.column or "", quantity.center is None
         what = measured(each, quantity.clip, of, many=many, counts=is_count)
         yield f"measures   {each.name}, {what}: give or take {about} (1 SD)"
+        if each.is_mean:
+            sizes = error_by_size(each, noise.quantities, tables, divisors)
+            yield f"           {sizes}"
         yield from (f"           {text}" for text in beside_noise(each, quantity, many=many))
 
 
 def _quantiles(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
     """What each quantile is, and how many ranks it is off."""
     many = policy.source.counts_all
+    tables = (noise.table, *(each.noise for each in noise.quantities))
     for chosen in noise.quantiles:
         what = quantile_words(chosen, chosen.column, many=many)
         ranks = rank_error(chosen, chosen.spent, many=many)
         over = divisors.get(chosen.over, "the number of its values, with noise,")
         yield f"measures   {chosen.name}, {what}: {ranks}"
-        beside = beside_choice(chosen, noise.least_of(chosen), over)
+        few = Few.of(chosen, chosen.spent, count_off(chosen.over, noise.quantities, tables))
+        beside = beside_choice(chosen, few, noise.least_of(chosen), over)
         yield from (f"           {text}" for text in beside)
 
 

@@ -80,7 +80,8 @@ def show(
     --errors shows three more columns after a number n, also in a CSV. n_sd is the standard
     deviation of its error. In 95 of 100 releases the number that was counted, without noise, is
     between n_low and n_high. People whom a limit leaves out, bounds and rounded values are not part
-    of this. A median or quantile has no such columns.
+    of this. For a median or quantile, n_low and n_high are its bounds if it has too few values, and
+    empty if not.
 
     --output draws the first groups with their 95 % intervals, or writes all rows as CSV. In the
     CSV a missing value is an empty field without quotes. If the edition has a name, it is the

@@ -98,7 +98,8 @@ class OpenedRelease:
         * ``NAME_sd``: the standard deviation of the error.
         * ``NAME_low`` and ``NAME_high``: the number that was counted, without noise, is between
           them in 95 of 100 releases. People whom a limit leaves out, bounds and rounded values are
-          not part of this. Empty for a median or quantile.
+          not part of this. For a median or quantile they are its bounds if it has too few
+          values, and empty if not.
         * ``NAME_estimate``: only for a sample. It estimates the number in the whole source, and
           the errors are those of the estimate.
 
@@ -252,8 +253,8 @@ class OpenedRelease:
         if number is None or number.scale != 1:
             return self._label(column, value)
         drawn = _drawn("", row, number)
-        unstated = "" if number.unstated is None or value is None else " (error not stated)"
-        return drawn.words + drawn.brackets + unstated
+        is_told = number.unstated is None or value is None or drawn.between is not None
+        return drawn.words + (drawn.brackets if is_told else " (error not stated)")
 
     def _number(self, column: str | None) -> ShownNumber:
         numbers = {number.name: number for number in self.numbers}

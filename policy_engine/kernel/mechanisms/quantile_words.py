@@ -7,11 +7,13 @@ from decimal import Decimal
 from math import ceil
 from typing import Protocol
 
-from policy_engine.accounting.choice_law import half_within
+from policy_engine.accounting.choice_law import within_best
 from policy_engine.kernel.mechanisms.tables import Clip
 from policy_engine.kernel.types import digits_of
+from policy_engine.values import frozen
 
 _HALF = Decimal("0.5")
+_MOSTLY = 0.95
 
 
 class ChosenBeside(Protocol):
@@ -62,26 +64,65 @@ def quantile_in_full(chosen: ChosenBeside, name: str, *, many: bool) -> str:
 
 
 def rank_error(chosen: ChosenBeside, epsilon: Decimal, *, many: bool) -> str:
-    """How far it is off half of the time, in ranks: whatever the values are.
+    """How far it is off half of the time, and in 95 of 100 releases, in ranks: for any values.
 
     With distances of so many parts of a value as ``Quantile.step``, a value that is so far off has
     at most so many of them below it, or above it, beyond its share.
     """
-    a, b = chosen.at.as_integer_ratio()
-    clip = chosen.clip
-    step = max(a, b - a) * (clip.rows if clip.per == "row" else 1)
-    ranks = ceil(half_within(epsilon, chosen.candidates) * step / b)
-    who = "row" if many and clip.per == "row" else "person"
+    half, most = (_parts_off(chosen, epsilon, share) for share in (0.5, _MOSTLY))
+    _, b = chosen.at.as_integer_ratio()
+    ranks = ceil(half / b)
+    who = "row" if many and chosen.clip.per == "row" else "person"
     if ranks != 1:
         who = "rows" if who == "row" else "people"
     place = "the middle"
     if chosen.at != _HALF:
         place = f"the place that {digits_of(chosen.at)} of them are below"
-    return f"half of the time, or more often, within {ranks:,} {who} of {place}"
+    return (
+        f"half of the time, or more often, within {ranks:,} {who} of {place}, and in 95 of 100"
+        f" releases within {ceil(most / b):,}"
+    )
 
 
-def beside_choice(chosen: ChosenBeside, least: int, over: str) -> Iterator[str]:
-    """What else a quantile differs by from the question, and where it is missing."""
+def _parts_off(chosen: ChosenBeside, epsilon: Decimal, share: float) -> int:
+    """By so many parts of a value it misses its share of them, at most in a share of all draws."""
+    a, b = chosen.at.as_integer_ratio()
+    step = max(a, b - a) * (chosen.clip.rows if chosen.clip.per == "row" else 1)
+    return within_best(share, epsilon, chosen.candidates) * step
+
+
+@frozen
+class Few:
+    """Of fewer values than these a quantile can be at its ``low`` end, or at its ``high`` one.
+
+    Wherever the values lie. These are numbers with noise, in 95 of 100 releases.
+    """
+
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, chosen: ChosenBeside, epsilon: Decimal, off: int) -> Few:
+        """Those of a quantile; ``off`` is how far the number of its values is off as often."""
+        a, b = chosen.at.as_integer_ratio()
+        parts = _parts_off(chosen, epsilon, _MOSTLY)
+        return cls(parts // a + 1 + off, parts // (b - a) + 1 + off)
+
+    @property
+    def either(self) -> int:
+        """Of fewer it can be at one of its ends, or at both."""
+        return max(self.low, self.high)
+
+    def words(self, chosen: ChosenBeside) -> str:
+        """What it can be of fewer than ``either``."""
+        low, high, _ = _ends(chosen)
+        if self.low == self.high:
+            return f"anything from {low} to {high}"
+        return f"anything up to {high}" if self.low < self.high else f"anything down to {low}"
+
+
+def beside_choice(chosen: ChosenBeside, few: Few, least: int, over: str) -> Iterator[str]:
+    """What else a quantile differs by from the question, where it is missing or says nothing."""
     low, high, unit = _ends(chosen)
     yield (
         f"in {chosen.name} each value is rounded to a multiple of {unit}, and counts as {low} below"
@@ -91,6 +132,8 @@ def beside_choice(chosen: ChosenBeside, least: int, over: str) -> Iterator[str]:
         f"{chosen.name} is empty where {over} is below {least:,}: there it is not certain that"
         " there is a value"
     )
+    if few.either > least:
+        yield f"{chosen.name} can be {few.words(chosen)} where {over} is below {few.either:,}"
 
 
 def _ends(chosen: ChosenBeside) -> tuple[str, str, str]:

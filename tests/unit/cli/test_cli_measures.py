@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine import open_release
 from policy_engine.policy.loading import load_policy
 
 POLICY = """\
@@ -283,3 +285,60 @@ def test_a_name_of_who_is_cut_is_taken(tmp_path, monkeypatch, cli):
     refused = cli("validate", "policy.yaml")
     assert refused.code == 1
     assert "count_cut is a released column already, 'people_with_groups_cut'" in refused.out
+
+
+def _two_sizes(values):
+    small, large = values * 40, values * 400
+    return {"g": ["a"] * len(small) + ["b"] * len(large), "x": small + large}
+
+
+@pytest.mark.parametrize(
+    ("beside", "told"), [(", v: {count: x}", "in 1 of 2"), ("", "in at least 1 of 2")]
+)
+def test_a_quantile_of_too_few_people_is_said_to_be_so(tmp_path, monkeypatch, cli, beside, told):
+    """By released numbers alone: it was shown without a sign, and could be anything."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(_two_sizes([20.0, 21.0, 22.0, 23.0])), "p.parquet")
+    Path("policy-engine.yaml").write_text(PROJECT)
+    more = f"measures: {{m: {{quantile: x, at: 0.9, bounds: [0, 60]}}{beside}}}"
+    text = POLICY.format(unit="row", more=more).replace("epsilon: 20", "epsilon: 0.7")
+    Path("policy.yaml").write_text(text)
+    said = cli("plan", "policy.yaml")
+    over = "v" if beside else "the number of its values, with noise,"
+    assert f"m can be anything up to 60 where {over} is below 6" in said.out
+    unshown = "m can have too few values in a row without a sign"
+    assert (unshown in said.err) == (not beside)
+    done = cli("release", "policy.yaml")
+    assert done.code == 0 and (unshown in done.err) == (not beside)
+    rows = {row["g"]: row for row in pq.read_table("out/r.parquet").to_pylist()}
+    assert rows["a"]["m"] is not None  # it stands there as any other
+    shown = cli("show", "out/r.parquet", "--errors", "--output", "r.csv").out
+    assert f"m can be anything up to 60 {told} rows: too few values there\n" in shown
+    report = ("report", "out/r.certificate.json", "--release", "out/r.parquet", "-o", "page.html")
+    assert cli(*report).code == 0
+    assert f" {told} rows: too few values there" in Path("page.html").read_text()
+    names, *lines = [line.split(",") for line in Path("r.csv").read_text().splitlines()]
+    places = [names.index(f'"m_{end}"') for end in ("low", "high")]
+    ends = {line[0]: [line[place] for place in places] for line in lines}
+    assert ends == {'"a"': ["0", "60"], '"b"': ["", ""]}
+    html = open_release("out/r.parquet")._repr_html_()
+    assert "(0 to 60)</td>" in html and html.count("(error not stated)") == (not beside)
+
+
+def test_plan_says_how_far_a_mean_is_off_by_the_size_of_a_group(tmp_path, monkeypatch, cli):
+    """It had a formula alone until after the charge."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(_two_sizes([20.0, 30.0])), "p.parquet")
+    Path("policy-engine.yaml").write_text(PROJECT)
+    text = POLICY.replace("epsilon: 20", "epsilon: 0.2")
+    measure = "measures: {m: {mean: x, bounds: [0, 60], missing: {as: 0}}}"
+    Path("policy.yaml").write_text(text.format(unit="row", more=measure))
+    planned = cli("plan", "policy.yaml").out
+    ends = r"give or take ([\d.]+) / n .* up to ([\d.]+) / n else"
+    least, most = re.search(ends, planned).groups()
+    told = re.search(r"where n is 10: noise alone; 100: ([\d.]+) to ([\d.]+); 1,000: ", planned)
+    assert [float(end) for end in told.groups()] == [
+        pytest.approx(float(end) / 100, rel=0.05) for end in (least, most)
+    ]
+    [below] = re.findall(r"m is noise alone where n is below (\d+)", planned)
+    assert 10 < int(below) <= 100

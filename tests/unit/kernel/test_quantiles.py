@@ -1,5 +1,6 @@
 """Quantiles beside counts: what may be asked, their price beside brute force, and their words."""
 
+import random
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -8,7 +9,7 @@ from itertools import product
 import pytest
 
 from policy_engine.accounting.choice import Choice, coin_table
-from policy_engine.accounting.choice_law import half_within, law_of_choice
+from policy_engine.accounting.choice_law import law_of_choice, within_best
 from policy_engine.accounting.covering import covers
 from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE
 from policy_engine.accounting.events import TableNoise
@@ -33,9 +34,10 @@ from policy_engine.kernel.mechanisms import (
 )
 from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.mechanisms.events import event_of
+from policy_engine.kernel.mechanisms.meaning import RowNumbers
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.route import route
-from policy_engine.kernel.mechanisms.quantile_words import quantile_words, rank_error
+from policy_engine.kernel.mechanisms.quantile_words import Few, quantile_words, rank_error
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
@@ -211,17 +213,75 @@ def test_a_slot_covers_a_choice_of_less_and_no_noise_stands_for_one():
         assert not covers(TableNoise((Statistic(TABLE, groups=9),)), of("0.01"), notion)
 
 
+@pytest.mark.parametrize("share", [0.5, 0.95])
 @pytest.mark.parametrize(("epsilon", "many"), [("0.5", 3), ("1.5", 4), ("6", 5)])
-def test_half_of_the_time_a_choice_is_so_near_whatever_the_values_are(epsilon, many):
-    table, within = coin_table(epsilon), half_within(epsilon, many)
+def test_so_often_a_choice_is_so_near_whatever_the_values_are(epsilon, many, share):
+    table, within = coin_table(epsilon), within_best(share, epsilon, many)
     reach = range(within + 3)
     for others in product([0, within, within + 1, reach[-1]], repeat=many - 1):
         law = law_of_choice([table.coin(far) for far in (0, *others)])
         near = sum(p for p, far in zip(law, (0, *others), strict=True) if far <= within)
-        assert near >= Fraction(1, 2)
+        assert near >= share
     if within:
         law = law_of_choice([table.coin(far) for far in (0, *[within] * (many - 1))])
-        assert law[0] < Fraction(1, 2)  # and no smaller number would do
+        assert law[0] < share  # and no smaller number would do
+
+
+@pytest.mark.parametrize("at", ["0.5", "0.9", "0.2"])
+def test_of_enough_values_a_quantile_is_beyond_all_of_them_in_at_most_5_of_100(at):
+    """A median of 85 people was 70 where nobody was above 30, and no sign said so."""
+    asked = AskedQuantile("stay", "days", Clip(0, 20), Decimal(at), 1, Decimal(1))
+    few = Few.of(asked, asked.spent, 0)
+    a, b = asked.at.as_integer_ratio()
+    step, table, rng = max(a, b - a), coin_table(asked.spent), random.Random(7)
+    for kind in ((10,), (10, 11), tuple(range(7, 14)), (10,) * 30 + (7, 13)):
+        for many, ends in ((few.low, "low"), (few.high, "high")):
+            values = [rng.choice(kind) for _ in range(many)]
+            misses = []
+            for candidate in range(21):
+                below = sum(value < candidate for value in values)
+                upon = sum(value <= candidate for value in values)
+                misses.append(max((b - a) * below - a * (many - below),
+                                  a * (many - upon) - (b - a) * upon))  # fmt: skip
+            steps = [-(-miss // step) for miss in misses]
+            law = law_of_choice([table.coin(each - min(steps)) for each in steps])
+            beyond = law[: min(values)] if ends == "low" else law[max(values) + 1 :]
+            assert sum(beyond) <= 0.05
+    assert few.either == max(few.low, few.high)
+    told = {"0.5": "anything from 0 to 20", "0.9": "anything up to 20", "0.2": "anything down to 0"}
+    assert few.words(asked) == told[at]
+    sizes = sorted((few.low, few.high))
+    assert sizes[1] // sizes[0] == {"0.5": 1, "0.9": 8, "0.2": 3}[at]
+
+
+ROWS_THERE = Quantity(None, Clip(0, 1, rows=3), None, TABLE)
+
+
+@pytest.mark.parametrize(
+    ("made", "beside", "few", "enough", "told"),
+    [
+        (claim(EVERYBODY, quantities=(), unit=Rows()), {}, {"n": 27}, {"n": 28}, "in 1 of 3"),
+        (claim(MEDIAN, law=Noisy(TABLE, 1, quantities=(VALUES,), measures=(Measure("v", 1),),
+               quantiles=(MEDIAN,))), {"n": 1}, {"v": 77}, {"v": 78}, "in 1 of 3"),
+        (claim(MEDIAN), {}, {"n": 27}, {"n": 28}, "in at least 1 of 3"),  # 3 rows each at most
+        (claim(law=Noisy(TABLE, 1, quantities=(VALUES, ROWS_THERE), measures=(Measure("r", 2),),
+               quantiles=(MEDIAN,))), {"n": 99}, {"r": 77}, {"r": 78}, "in at least 1 of 3"),
+    ],
+)  # fmt: skip
+def test_rows_of_too_few_values_are_told_by_released_numbers(made, beside, few, enough, told):
+    terms = Terms("a", "", "people", Bounded(Decimal(2), Decimal("0.9")))
+    certificate = vouched(printed(made, "duckdb"), made, "duckdb", terms)
+    meaning = meaning_of(made)
+    named = {"sex": "f", "n": 99} | beside
+    rows = [named | {"stay": 7} | few, named | {"stay": 7} | enough, named | {"stay": None} | few]
+    rows = [{name: row[name] for name in ("sex", "n", *made.law.beside)} for row in rows]
+    [said] = meaning.found([*rows[0]], [tuple(row.values()) for row in rows])
+    assert said == f"stay can be anything from 0 to 60 {told} rows: too few values there"
+    [stay] = (each for each in meaning.numbers(certificate) if each.name == "stay")
+    ends = [stay.interval(RowNumbers.of(row)) for row in rows]
+    assert ends == [(0, 60), None, None]
+    assert (stay.unstated is None) == ("at least" not in told)
+    assert not [*meaning.found([*rows[1]], [tuple(rows[1].values())])]
 
 
 def test_what_a_release_says_of_a_median():
@@ -233,6 +293,10 @@ def test_what_a_release_says_of_a_median():
     assert "half of the time, or more often, within 21 rows of the middle" in told
     assert "of the place that 0.9 of them are below" in told
     assert "stay is empty where the number of its values, with noise, is below 3" in told
+    assert (
+        "stay can be anything from 0 to 60 where the number of its values, with noise, is " in told
+    )
+    assert "stay can have too few values in a row without a sign, for no column shows how" in told
     steps = " ".join(text for _, text in meaning_of(made).steps())
     assert "is one of 61 values, by coins of ε = 0.5" in steps
     assert "between 0 and 60" in meaning_of(made).sums()["stay"]
@@ -274,8 +338,8 @@ def test_what_a_quantile_is_and_how_far_it_is_off_in_words():
     assert quantile_words(as_none, "days", many=False) == words
     said = [rank_error(asked, Decimal(e), many=many) for e in (1, 4) for many in (True, False)]
     ends = ("rows", "people", "row", "person")
-    assert [each.rpartition(" of ")[0].rpartition(" ")[2] for each in said] == list(ends)
+    assert [each.partition(" of the middle")[0].rpartition(" ")[2] for each in said] == list(ends)
 
 
 def test_a_choice_of_nearly_no_chance_is_within_nothing():
-    assert half_within(100, 2) == 0
+    assert within_best(0.95, 100, 2) == 0

@@ -119,6 +119,14 @@ class NoiseOf:
         return self.measure.is_mean and found == (low * self._unit, high * self._unit)
 
 
+def count_off(over: int, quantities: Sequence[DrawnBeside], tables: Sequence[IntegerTable]) -> int:
+    """By how much the number of values is off in 95 of 100 releases; of 0 that of the people."""
+    from policy_engine.accounting.intervals import within
+
+    grain = quantities[over - 1].moves.grain if over else 1
+    return within(tables[over]) * grain + grain - 1
+
+
 def within_words(
     measures: Sequence[Measure],
     quantities: Sequence[DrawnBeside],

@@ -21,15 +21,22 @@ from policy_engine.kernel.mechanisms.meaning import (
     Unstated,
     any_row,
 )
-from policy_engine.kernel.mechanisms.noisy_counts.intervals import Interval, NoiseOf, within_words
+from policy_engine.kernel.mechanisms.noisy_counts.intervals import (
+    Interval,
+    NoiseOf,
+    count_off,
+    within_words,
+)
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
 from policy_engine.kernel.mechanisms.quantile_words import (
+    Few,
     beside_choice,
     quantile_in_full,
     quantile_words,
     rank_error,
 )
+from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.mechanisms.tables import Clip, Cut, Measure, Moves, Quantity
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from policy_engine.accounting.comparison import Candidate
     from policy_engine.kernel.certificate import Certificate
 
+_SIZES = (10, 100, 1_000, 10_000)
 _NOISE = "SHA-256 of a secret of 128 bits and the number of each group"
 _GROUPS = "; each unit counts in {} of its groups at most, drawn by SHA-256 of the secret and both"
 
@@ -185,6 +193,12 @@ class NoisyMeaning(Meaning[Noisy]):
             return
         for measure in self.law.measures:
             yield from self._seen(measure, rows)
+        for chosen in self.law.quantiles:
+            if of_few := sum(self._is_of_few(chosen, row) for row in rows):
+                words = self._few(chosen, chosen.over).words(chosen)
+                or_more = "at least " if self._unstated_of(chosen) else ""
+                told = f"in {or_more}{of_few} of {len(rows)} rows: too few values there"
+                yield f"{chosen.name} can be {words} {told}"
         yield from self._cut_in(rows[0])
 
     def _seen(self, measure: Measure, rows: Sequence[RowNumbers]) -> Iterator[str]:
@@ -265,6 +279,22 @@ class NoisyMeaning(Meaning[Noisy]):
                 is_moved=law.quantities[measure.quantity - 1].center is not None,
                 unstated=self._unstated(measure),
             )
+        for chosen in law.quantiles:
+            yield ShownNumber(
+                chosen.name,
+                quantile_words(chosen, chosen.column.name, many=self.claim.unit.counts_all),
+                1.0,
+                lambda row: math.nan,
+                partial(self._ends_of, chosen),
+                is_moved=True,
+                unstated=self._unstated_of(chosen),
+            )
+
+    def _ends_of(self, chosen: Quantile, row: RowNumbers) -> Interval | None:
+        """Between which ends a quantile is where its choice says nothing; None where it does."""
+        clip = chosen.clip
+        ends = float(clip.low * clip.unit), float(clip.high * clip.unit)
+        return ends if self._is_of_few(chosen, row) else None
 
     def _unstated(self, measure: Measure) -> Unstated | None:
         """That no column shows over how many values a mean is, and what does as it is drawn."""
@@ -274,13 +304,27 @@ class NoisyMeaning(Meaning[Noisy]):
             f"the error of {measure.name} is not stated, for no column shows over how many values"
             " it is"
         )
-        counted = self.law.quantities[measure.over - 1]
+        return Unstated(law, self._shows(measure.over))
+
+    def _unstated_of(self, chosen: Quantile) -> Unstated | None:
+        """The same of a quantile."""
+        if chosen.over in self._divisors:
+            return None
+        law = (
+            f"{chosen.name} can have too few values in a row without a sign, for no column shows"
+            " how many it has"
+        )
+        return Unstated(law, self._shows(chosen.over))
+
+    def _shows(self, over: int) -> str:
+        """What shows a number of values that is drawn."""
+        counted = self.law.quantities[over - 1]
         shows = "count: {rows: rows}"
         if counted.column is not None:
             per = "row" if counted.clip.per == "row" else "person"
             whose = f", per: {per}" if self.claim.unit.counts_all else ""
             shows = f"a measure {{count: {named(counted.column.name)}{whose}}}"
-        return Unstated(law, f"{shows} shows it, at no price")
+        return f"{shows} shows it, at no price"
 
     def _noises_by_grouping(self, measure: Measure) -> Sequence[NoiseOf]:
         law = self.law
@@ -362,8 +406,30 @@ class NoisyMeaning(Meaning[Noisy]):
             how = f"chosen at random by how near they are: {error}"
             yield chosen.name, f"{chosen.name} is {words}, {how}"
             over = self._divisors.get(chosen.over, "the number of its values, with noise,")
-            for more in beside_choice(chosen, law.least_of(chosen), over):
+            few = self._few(chosen, chosen.over)
+            for more in beside_choice(chosen, few, law.least_of(chosen), over):
                 yield chosen.name, more
+            if unstated := self._unstated_of(chosen):
+                yield chosen.name, str(unstated)
+
+    def _few(self, chosen: Quantile, counted: int, times: int = 1) -> Few:
+        """Of how few values, ``times`` what is ``counted`` with noise, a quantile says nothing."""
+        off = times * count_off(counted, self.law.quantities, self.law.tables[0])
+        return Few.of(chosen, chosen.epsilon, off)
+
+    def _values_of(self, chosen: Quantile) -> tuple[int, int]:
+        """What is shown of how many values a quantile is, and times what, or the most there are."""
+        rows = (n for n, each in enumerate(self.law.quantities, 1) if each.column is None)
+        known = (chosen.over, *(rows if chosen.clip.per == "row" else ()))
+        shown = next((number for number in known if number in self._divisors), None)
+        return (0, chosen.clip.rows) if shown is None else (shown, 1)
+
+    def _is_of_few(self, chosen: Quantile, row: RowNumbers) -> bool:
+        """Whether a row's quantile can be at an end of its bounds, whatever the values are."""
+        counted, times = self._values_of(chosen)
+        many = row.get(self._divisors[counted])
+        few = self._few(chosen, counted, times)
+        return row.get(chosen.name) is not None and many is not None and times * many < few.either
 
     def _measured(self, measure: Measure) -> str:
         quantity = self.law.quantities[measure.quantity - 1]
@@ -610,19 +676,44 @@ def error_of(
     ``tables`` are those of the counts, and of the ``quantities``.
     """
     own = quantities[measure.quantity - 1]
-    clip, center = own.clip, own.center
     error, by_many = _noises_of(measure, quantities, tables)
-    if center is None:
+    if own.center is None:
         return f"{error:.6g}"
-    unit = float(clip.unit)
     if not measure.is_mean:
-        return f"{math.hypot(error, center * by_many) * unit:.6g}"
-    farthest = max(clip.high - center, center - clip.low)
+        return f"{math.hypot(error, own.center * by_many) * float(own.clip.unit):.6g}"
     over = divisors.get(measure.over or 0, "the number of values")
-    at_an_end = math.hypot(error, farthest * by_many) * unit
-    middle = digits_of(center * clip.unit)
-    elsewhere = f"up to {at_an_end:.6g} / {over} elsewhere"
-    return f"{error * unit:.6g} / {over} where the mean is {middle}, {elsewhere}"
+    least, most = _errors_of_mean(measure, quantities, tables)
+    middle = digits_of(own.center * own.clip.unit)
+    return f"{least:.6g} / {over} where the mean is {middle}, up to {most:.6g} / {over} elsewhere"
+
+
+def _errors_of_mean(
+    measure: Measure, quantities: Sequence[DrawnBeside], tables: Sequence[IntegerTable]
+) -> tuple[float, float]:
+    """The standard deviation of a mean of one value: at the middle of its bounds, and at an end."""
+    own = quantities[measure.quantity - 1]
+    clip, center, unit = own.clip, own.center or 0, float(own.clip.unit)
+    error, by_many = _noises_of(measure, quantities, tables)
+    farthest = max(clip.high - center, center - clip.low)
+    return error * unit, math.hypot(error, farthest * by_many) * unit
+
+
+def error_by_size(
+    measure: Measure,
+    quantities: Sequence[DrawnBeside],
+    tables: Sequence[IntegerTable],
+    divisors: Mapping[int, str],
+) -> str:
+    """How far a mean of some numbers of values is off (1 SD), or that it is noise alone."""
+    least, most = _errors_of_mean(measure, quantities, tables)
+    alone_below = NoiseOf(measure, quantities, tables).alone_below
+    alone = [f"{size:,}" for size in _SIZES if size < alone_below]
+    told = [f"{' or '.join(alone)}: noise alone"] if alone else []
+    for size in _SIZES[len(alone) :]:
+        ends = dict.fromkeys(f"{float(f'{end / size:.2g}'):,.9g}" for end in (least, most))
+        told.append(f"{size:,}: {' to '.join(ends)}")
+    over = divisors.get(measure.over or 0, "the number of values")
+    return f"where {over} is {'; '.join(told)}"
 
 
 def _noises_of(
