@@ -146,6 +146,14 @@ class Zone:
                 high = middle
         return start - low * _SECOND
 
+    def told(self, instant: datetime) -> str:
+        """An instant as the clocks of the zone show it, to the minute, and the zone.
+
+        >>> Zone("Asia/Tokyo").told(datetime(2026, 11, 30, 15, tzinfo=UTC))
+        '2026-12-01 00:00 (Asia/Tokyo)'
+        """
+        return f"{_shown(instant, _rules(self.name)).isoformat(' ', 'minutes')} ({self.name})"
+
     def day_of(self, instant: datetime) -> date:
         """The day in which an instant lies. Errors: DomainError of one without an offset.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.attest.validity import written
+from policy_engine.calendars import Zone
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
 from policy_engine.cli.failures import failure
 from policy_engine.cli.options import EditionOption, SignerOption
@@ -494,8 +495,9 @@ def _calendar(schedule: Schedule | None) -> list[str]:
         lines.append(
             f"  lost         {entry.run.edition}: entry {entry.id}, and nothing stands of it"
         )
-    if schedule.following is not None and schedule.on is not None:
-        lines.append(f"  next         {schedule.following.name}, due from {written(schedule.on)}")
+    following, on = schedule.following, schedule.on
+    if following is not None and on is not None:
+        lines.append(f"  next         {following.name}, due from {Zone(following.zone).told(on)}")
     return lines
 
 

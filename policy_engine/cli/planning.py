@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Exit, Option
 
 from policy_engine.accounting.odds import odds_sentence
-from policy_engine.attest.validity import written
+from policy_engine.calendars import Zone
 from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
 from policy_engine.cli.output import emit, note, shown
 from policy_engine.cli.progress import progress
@@ -324,7 +324,7 @@ def _edition_lines(found: Preview) -> Iterator[str]:
         some = ", ".join(names) if len(names) <= _FEW_DUE else f"{names[0]} to {names[-1]}"
         yield f"           {len(due)} due now: {some}"
     if following is not None and on is not None:
-        yield f"           {told_due(following)} is due from {written(on)}"
+        yield f"           {told_due(following)} is due from {Zone(following.zone).told(on)}"
 
 
 def _lines(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -144,7 +145,10 @@ def limit(
         recorded = budget.account(account)
         state, units = effective(recorded, stated), units_of(account, entries)
         windows = books.windows_now(state, project, opened.books.at)
-        left = state.remaining(state.last_kind(entries), windows=windows)
+        like = state.last_kind(entries)
+        left = state.remaining(like, windows=windows)
+        # A project file that says more stops payments, which tells nothing of what is spent.
+        own = replace(state, is_stopped=False).remaining(like, windows=windows)
     document = {
         "account": account, "units": units, "by": by, "why": why,
         "epsilon_limit": wanted.epsilon, "delta_limit": wanted.delta, "left": Left.of(left),
@@ -161,9 +165,9 @@ def limit(
         return  # of the lower one there may be nothing left, which says nothing of the new one
     if stated is not None and stated.is_above(wanted):
         note(f"{stated.where} still says {stated}: lower it there too, or nothing is paid for")
-    has_slots = left is not None and any(each.left for each in left.slots)
-    if left is not None and not left.alike and left.epsilon is None and not has_slots:
-        note(f"{account} has spent its limit already: left: {left.words('the last')}")
+    has_slots = own is not None and any(each.left for each in own.slots)
+    if own is not None and not own.alike and own.epsilon is None and not has_slots:
+        note(f"by this limit {account} pays for nothing more: {own.words('the last')}")
 
 
 def _check_meant(account: str, opened: Ledger, project: Project) -> None:

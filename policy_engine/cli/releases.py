@@ -12,6 +12,7 @@ from typer import Argument, Exit, Option
 
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.validity import written
+from policy_engine.calendars import Zone
 from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
 from policy_engine.cli.options import EditionOption
@@ -138,7 +139,9 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
     after = None
     if following is not None and on is not None:
         after = NextEdition(following.name, written(on), following.is_revision)
-        lines.append(f"  next         {told_due(following)}, due from {after.due}")
+        lines.append(
+            f"  next         {told_due(following)}, due from {Zone(following.zone).told(on)}"
+        )
     if not output.is_json():
         output.confirm({}, lines)
     return ScheduledSaid(

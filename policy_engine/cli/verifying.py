@@ -101,7 +101,7 @@ def verify(
         document = {"verified": release is not None, **vars(LookedAt.at(found, places))}
         lines = [_verified(found), *checked_lines(found, places), *_assuming(found)]
         if release is None:
-            lines[0] = "certificate holds; the policy that was chosen was not looked at"
+            lines[0] = "the certificate is valid; the chosen policy was not checked"
         code = 0 if release is not None else NothingChecked.exit_code
         conclude({**document, **dict(found.numbers)}, lines, code)
     elif kind == counts.COUNT_PREDICATE_TYPE:
@@ -133,13 +133,11 @@ def _tell(found: Verified, places: tuple[Trusted, ...], *, is_whole: bool) -> No
         "assumptions": found.assumptions,
         **vars(Numbers.of(certified(found))),
     }
-    head = "certificate holds; no release was looked at"
+    head = "the certificate is valid; the release was not checked"
     if is_verified:
         head = _verified(found)
     elif not found.is_recomputed:
-        head = (
-            "not verified: nothing but the accountant recomputed δ; what else was looked at holds"
-        )
+        head = "not verified: nothing but the accountant recomputed δ; all else is valid"
     own = [] if edition is None else [f"edition {edition.words}"]
     lines = [head, *checked_lines(found, places), *own, meaning(found), *_assuming(found)]
     conclude(document, lines, 0 if is_verified else NothingChecked.exit_code)
@@ -233,10 +231,10 @@ def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[Mapping[str, o
 
 @frozen(kw_only=True)
 class UnpromisedChecked(WithoutPromise):
-    """A statement without (ε, δ) that ``holds``: never ``verified``, as a certificate is."""
+    """A statement without (ε, δ) that is valid: never ``verified``, as a certificate is."""
 
     verified: bool = field(init=False, default=False)
-    holds: bool
+    release_checked: bool
     release: str
     k: int
     unit: str
@@ -249,13 +247,13 @@ class UnpromisedChecked(WithoutPromise):
 def _unpromised(
     found: Verified, places: tuple[Trusted, ...], *, is_whole: bool
 ) -> tuple[UnpromisedChecked, Iterator[str]]:
-    """A statement without (ε, δ) that holds: never ``verified`` as a certificate is."""
+    """A statement without (ε, δ) that is valid: never ``verified`` as a certificate is."""
     certificate = certified(found)
     attacks = attacks_on(certificate.k, certificate.terms.models)
     looked = LookedAt.at(found, places)
     said = UnpromisedChecked(
         still_works=attacks,
-        holds=is_whole,
+        release_checked=is_whole,
         release=found.subject,
         k=certificate.k,
         unit=certificate.unit,
@@ -267,8 +265,8 @@ def _unpromised(
 
     def lines() -> Iterator[str]:
         yield from first_lines((escaped(each.attack), escaped(each.why)) for each in attacks)
-        what = "the statement and its release hold" if is_whole else "the statement holds"
-        yield f"{what}, and it is no certificate: {one_line(found.subject)}"
+        what = ", and belongs to this release" if is_whole else "; the release was not checked"
+        yield f"the statement is valid{what}; it is no certificate: {one_line(found.subject)}"
         yield from checked_lines(found, places)
         yield from map(escaped, _assuming(found))
 

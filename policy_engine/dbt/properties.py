@@ -45,7 +45,7 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
         counts: _Entry = {"k": model.least_shown}
         if policy.release.form == "counts":
             counts["count_column"] = policy.release.count_as
-        tests["k_anonymous"] = Flow(counts)
+        tests["minimum_count"] = Flow(counts)
     tests["no_uncertified_columns"] = {"columns": FlowList(model.shown_types)}
     listed = _tests(model.release, tests)
     if policy.schedule is not None:

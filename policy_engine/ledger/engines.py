@@ -91,7 +91,9 @@ class SqliteStore(records.Records):
         """Make the file, and its directories, if it is not there; check that it is a ledger."""
         if not self._path.exists():
             if not create:
-                raise NoLedger(f"{self.where}: there is no ledger here; check the path")
+                raise NoLedger(
+                    f"{self.where}: there is no ledger here; check the path{records.IF_NEW}"
+                )
             _create(self._path)
         if not self._path.is_file():
             kind = "it is a folder" if self._path.is_dir() else NO_FILE

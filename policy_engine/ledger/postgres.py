@@ -157,7 +157,7 @@ class PostgresStore(records.Records):
             self._check()
             return
         if not create:
-            raise NoLedger(f"{self.where}: there is no ledger here; check the URL")
+            raise NoLedger(f"{self.where}: there is no ledger here; check the URL{records.IF_NEW}")
         with self._begun(writes=True) as connection:
             if not self._look(connection):  # nobody was faster
                 for statement in (*_TABLE, *_DDL):

@@ -20,6 +20,7 @@ from policy_engine.errors import Code, InternalError, LedgerBroken, LedgerError,
 from policy_engine.ledger.chain import Record
 
 SCHEMA_VERSION = 5
+IF_NEW = "; where nothing was released yet, the first release begins one"
 NO_LEDGER = "not a ledger {kind}; name another {place}, it was left as it is"
 LOCKED = (
     "another process has held the lock for too long; wait for its release to end, or stop it if "

@@ -119,10 +119,9 @@ def of_one_name(policy: Policy, project: Project) -> str:
     others = namesakes(policy, project)
     if not others:
         return ""
-    return (
-        f"{others[0]} is called {policy.name} too, and the ledger knows a policy by its name:"
-        f" {_RENAME}"
-    )
+    *most, last = map(str, others)
+    too = f"{', '.join(most)} and {last} are" if most else f"{last} is"
+    return f"{too} called {policy.name} too, and the ledger knows a policy by its name: {_RENAME}"
 
 
 def plan_of(project: Project, account: str) -> WindowPlan | None:

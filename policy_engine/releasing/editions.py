@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
-from policy_engine.attest.validity import written
 from policy_engine.calendars import Period, Refresh, Zone, moment
 from policy_engine.errors import DomainError, NotReleasable, UsageError
 from policy_engine.kernel.editions import NAMED_BY_HAND, Edition, is_named_by_hand
@@ -385,7 +384,7 @@ def _of_schedule(
         )
     current = due.editions[0]
     if period.first > current.first:
-        starts = written(period.start(zone))
+        starts = zone.told(period.start(zone))
         raise NotReleasable(f"{policy.name}: edition {name} is not due yet: it is from {starts}")
     raise NotReleasable(
         f"{policy.name}: edition {name} cannot be drawn any more: it is of the source as it was"
@@ -395,7 +394,7 @@ def _of_schedule(
 
 def _ripens(schedule: PeriodOf, period: Period, zone: Zone) -> str:
     day = schedule.periods.due_from(period)
-    return "the year 10000" if day is None else written(zone.start_of(day))
+    return "the year 10000" if day is None else zone.told(zone.start_of(day))
 
 
 def known_books(project: Project) -> Books | None:

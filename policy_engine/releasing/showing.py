@@ -31,6 +31,7 @@ from policy_engine.values import frozen
 from policy_engine.warehouse.connecting import connected
 
 Line = tuple[Any, ...]
+_TAKES = "show takes a release's Parquet file, or the certificate of a table"
 _UNREAD = "its certificate is of a mechanism that this version does not know, or is damaged"
 _MISSING = (
     "what its numbers mean is not known: it was released by the policy {} with the certificate {},"
@@ -89,11 +90,10 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
         raise FileError(f"{path} cannot be read: {NO_FILE}")
     if not path.is_file():
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        wanted = "show takes a release's Parquet file, or the certificate of a table"
-        raise FileError(f"{unread(path, missing, lost=certificate.is_file())}; {wanted}")
+        raise FileError(f"{unread(path, missing, lost=certificate.is_file())}; {_TAKES}")
     if not is_release(path):
         facts = "for it does not carry the record of a certificate"
-        raise UsageError(f"{path} is no release, {facts}: show prints nothing else")
+        raise UsageError(f"{path} is no release, {facts}; {_TAKES}")
     table = rows_of(path)
     if any(map(pa.types.is_nested, table.schema.types)):
         raise UsageError(f"{path} is no release: a column of it holds lists or structures")

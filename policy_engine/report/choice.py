@@ -244,9 +244,15 @@ def in_words(told: str) -> str:
     'round: 5, way: down'
     >>> in_words('{"hierarchy": "levels/towns.csv", "level": 2}')
     'level 2 of towns.csv'
+    >>> in_words('{"missing": "unknown"}'), in_words('{"round": 5, "missing": "none"}')
+    ('the value itself; unknown where there is none', 'round: 5; none where there is none')
     """
     recoding = _parsed(told)
     match recoding:
+        case {"missing": label, **rest}:
+            return (
+                f"{in_words(dumps(rest) if rest else 'keep')}; {_value(label)} where there is none"
+            )
         case "keep":
             return "the value itself"
         case {"constant": str(label)}:

@@ -159,7 +159,8 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> N
         f"{path} is not a CSV file that can be read: it is not CSV in {encoding}{excel}, or a quote"
         " is left open or stands inside a field; and every row must have as many fields as the"
         f" first line, {len(names)}. If it is written in another way, say so in source.csv:"
-        " delimiter, encoding, quote, comment, skip, skip_last"
+        " delimiter, encoding, quote, comment, skip, skip_last. No line is named, for its number"
+        " depends on people's rows; a script in the documentation, under Troubleshooting, finds it"
     )
     # Wherever the command runs: the engine looks for a name in the folders that it is told, too.
     whole = path.absolute()

@@ -119,7 +119,7 @@ version: 2
 models:
   - name: towns
     data_tests:
-      - policy_engine.k_anonymous:
+      - policy_engine.minimum_count:
           arguments: {{k: {K}}}
 """
 
@@ -157,7 +157,7 @@ models:
               certificate: {{epsilon: "0.5", delta: "1e-9", k: {k}, rate: "0.5"}}
               text_md5: {text_md5}
         data_tests:
-          - policy_engine.k_anonymous:
+          - policy_engine.minimum_count:
               arguments: {{k: {k}, count_column: n}}
           - policy_engine.no_uncertified_columns:
               arguments: {{columns: [town, n]}}

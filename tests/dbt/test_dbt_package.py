@@ -224,7 +224,7 @@ def test_a_second_run_changes_nothing_and_needs_no_secret(story):
 def test_the_generic_tests_say_what_was_changed_in_the_table(story):
     found = said(story["tampered"])
     assert story["tampered"]["code"] == 1
-    small = "every group of this release counts at least 3 people; found 1 that do not"
+    small = "each count of this release is at least 3; found 1 that are not"
     assert f'"{NAME}": {small}' in found
     assert f'"towns": {small}' in found
     assert "this release has the columns town, n; found age besides" in found

@@ -317,7 +317,7 @@ def test_every_recoding_passes_its_tests_and_its_contract(told):
     assert re.findall(r"PASS (\w+::\w+)", told["built"]) == ["towns_v1_draw::towns_recodes"]
     assert re.search(r"Done\. PASS=\d+ WARN=0 ERROR=0 SKIP=0", told["built"])
     generic = re.findall(
-        r"PASS (\w+_v\d)(?:_draw)?_(?:certificate_current|k_anonymous|no_uncert\w+) ", told["built"]
+        r"PASS (\w+_v\d)(?:_draw)?_(?:certificate_current|minimum_count|no_unc\w+) ", told["built"]
     )
     assert sorted(generic) == sorted([*RELEASES] * 3)
 

@@ -48,7 +48,7 @@ def test_what_is_due_is_released_and_the_next_is_named(cli, yearly):
     done = cli("release", yearly)
     assert done.code == 0
     assert [f"released yearly, edition {year}" in done.out for year in DUE] == [True] * len(DUE)
-    following = f"  next         {THIS_YEAR}, due from {THIS_YEAR + 1}-01-01T00:00:00Z\n"
+    following = f"  next         {THIS_YEAR}, due from {THIS_YEAR + 1}-01-01 00:00 (UTC)\n"
     assert done.out.endswith(following)
     Path("visits.parquet").touch()
     again = cli("release", yearly)
@@ -82,9 +82,14 @@ def test_another_file_of_the_same_name_is_named(cli, yearly):
     Path(yearly).write_text(by_hand.replace("{edition}/", ""))
     told = cli("plan", yearly)
     assert f", and the policy has changed ({twice} one of them another" in told.out + told.err
+    Path("copied.yaml").write_text(by_hand)
+    told = cli("plan", yearly)
+    both = "copied.yaml and old/copy.yaml are called yearly too, and the ledger"
+    assert f", and the policy has changed ({both}" in told.out + told.err
+    Path("copied.yaml").unlink()
     Path("old/copy.yaml").unlink()
     again = cli("plan", yearly)
-    assert "is called yearly too" not in again.out + again.err
+    assert "called yearly too" not in again.out + again.err
 
 
 def test_a_scheduler_reads_json(cli, yearly):

@@ -367,7 +367,7 @@ def test_a_release_in_place_of_its_certificate(cli, released):
 def test_what_was_not_looked_at_has_no_tick(cli, released):
     result = cli("verify", released[0])
     lines = result.out.splitlines()
-    assert (result.code, lines[0]) == (4, "certificate holds; no release was looked at")
+    assert (result.code, lines[0]) == (4, "the certificate is valid; the release was not checked")
     assert "verified" not in result.out
     document = cli("verify", released[0], "--format", "json")
     assert (document.code, document.document["verified"]) == (4, False)

@@ -363,9 +363,18 @@ def test_a_limit_below_what_is_spent_says_what_follows(cli, policy, project):
     assert lowered.code == 0
     assert "still says ε 1, δ 0.000001: lower it there too, or nothing is paid for" in lowered.err
     assert (
-        "people has spent its limit already: left: none like the last, and no release "
+        "by this limit people pays for nothing more: none like the last, and no release "
         "of another kind" in lowered.err
     )
+
+
+def test_of_a_lower_limit_that_pays_nothing_is_not_said_to_be_spent(cli, project):
+    """The project file still said more, which stops payments: "has spent its limit already"."""
+    (project / "policy-engine.yaml").write_text("accounts: {people: {epsilon: 3, delta: 1.0e-6}}\n")
+    lowered = cli(*LIMIT, "--by", "A", "--why", "b")
+    assert lowered.code == 0
+    assert "still says ε 3, δ 0.000001: lower it there too, or nothing is paid for" in lowered.err
+    assert "pays for nothing more" not in lowered.err
 
 
 def test_of_a_limit_that_is_raised_the_lower_one_is_not_said_to_be_spent(cli, policy, project):

@@ -117,7 +117,7 @@ def test_the_properties_say_all_that_a_contract_a_gate_and_a_reader_need(world):
     said = [next(iter(test)) for test in version["data_tests"]]
     assert [*drawn["data_tests"][0]] == ["policy_engine.certificate_current"]
     assert said == [
-        "policy_engine.k_anonymous",
+        "policy_engine.minimum_count",
         "policy_engine.no_uncertified_columns",
     ]
     words = version["description"]

@@ -93,7 +93,8 @@ def test_a_relative_path_and_a_text_are_good_too(path, monkeypatch):
 def test_a_ledger_to_read_is_not_made(tmp_path):
     path = tmp_path / "none" / "ledger.db"
     assert failure(lambda: open_records(path, create=False)) == (
-        f"{path}: there is no ledger here; check the path"
+        f"{path}: there is no ledger here; check the path; where nothing was released yet,"
+        " the first release begins one"
     )
     assert list(tmp_path.iterdir()) == []
 
