@@ -373,12 +373,12 @@ class _Counting:
                 if said["verdict"] == "approved":
                     self._check_time(said)
             except VerificationFailed as error:
-                refused.append(f"line {number}: {error}")
+                refused.append(f"line {number} of the approvals: {error}")
                 continue
             if said["verdict"] == "rejected":
                 rejected.setdefault(person.name, str(said["note"]))
             elif self.policy.four_eyes and person == asker:
-                refused.append(f"line {number}: {person.name} has asked for it")
+                refused.append(f"line {number} of the approvals: {person.name} has asked for it")
             else:
                 approved.setdefault(person.name, (person.name, person.role, line))
         return [*approved.values()], [*rejected.items()], refused
@@ -396,7 +396,7 @@ class _Counting:
         if set(said) != fields or said["version"] != 1:
             raise _no("it is of another version")
         if not self.matter.is_of(found):
-            raise _no("it is about something else")
+            raise _no("it is about another claim, result or change")
         if said["review_policy"] != self.policy.digest:
             raise _no("it is of another review policy")
         return found.key_id, said

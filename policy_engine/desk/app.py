@@ -135,7 +135,13 @@ class _Pages:
         for entry in self._reader.books().entries:
             if entry.state != "cancelled":
                 last[entry.policy_name] = entry
-        return self._page("policies.html.j2", request, policies=self._reader.policies(), last=last)
+        return self._page(
+            "policies.html.j2",
+            request,
+            last=last,
+            policies=self._reader.policies(),
+            promised=views.promised_by,
+        )
 
     def keys(self, request: Request) -> Response:
         keys, required = self._reader.keys(), self._reader.books().in_force

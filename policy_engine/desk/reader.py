@@ -308,7 +308,7 @@ def _is_policy(path: Path) -> bool:
 
 def _policy(path: Path, name: str) -> PolicyFile:
     try:
-        return PolicyFile(name, load_policy(path), ())
+        return PolicyFile(name, load_policy(path, unpromised=True), ())
     except PolicyError as error:
         return PolicyFile(name, None, tuple(map(str, error.problems)))
     except PolicyEngineError as error:

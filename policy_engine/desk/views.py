@@ -17,6 +17,7 @@ from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.promises import promises
 from policy_engine.ledger.reviews import approvers
 from policy_engine.ledger.states import LimitChange
+from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.ledger_state import LedgerState
 from policy_engine.releasing.requests import certificate_of
 from policy_engine.report.changes import Comparable, KeyChange, changes
@@ -161,6 +162,18 @@ def _window(balance: WindowBalance) -> WindowRow:
         spent=f"ε {brief(spent)}, δ {brief(kept)}",
         sums=f"ε {brief(balance.sums[0])}, δ {brief(balance.sums[1])}",
     )
+
+
+def promised_by(policy: Policy) -> str:
+    """What a policy promises, and from how many people on a group of it is mostly shown."""
+    if policy.is_unpromised:
+        return "no (ε, δ): nothing is promised to any person"
+    own, unit = policy.guarantee, policy.source.key or "row"
+    text = f"ε {in_text(own.epsilon)}, δ {in_text(own.delta)} for one {unit}"
+    if policy.protection.keys:
+        return f"{text}; every public group is shown"
+    half = max(policy.protection.visible(policy).values(), default=None)
+    return text if half is None else f"{text}; a group of {half:,} is shown half the time"
 
 
 def needs_in_words(needs: Mapping[Any, Mapping[str, int]]) -> str:

@@ -203,7 +203,7 @@ def why_not(found: Presented, brought: Brought, line: str, books: Books) -> str:
             " request' asks anew"
         )
     if told.refused or not told.counted:
-        return (*told.refused, *told.faults)[0].removeprefix("line 1: ")
+        return (*told.refused, *told.faults)[0].removeprefix("line 1 of the approvals: ")
     role, needs = told.counted[0][1], required.policy.needs[stage]
     return "" if role in needs else f"nobody of role {role} is asked, but {', '.join(needs)}"
 

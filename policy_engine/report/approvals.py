@@ -97,7 +97,7 @@ class LedgersWord:
             self.required.policy, self.matter, alone, self.at, self.required.revoked
         )
         if found.refused:
-            return found.refused[0].removeprefix("line 1: ")
+            return found.refused[0].removeprefix("line 1 of the approvals: ")
         if found.counted or not found.faults:
             return "the ledger did not need it, or it came too late"
         return found.faults[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -113,6 +114,28 @@ def test_it_shows_what_the_ledger_has_and_writes_nothing(cli, policy, project, s
         for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
             server.ask(path, method)
     assert state_of(project) == before
+
+
+def test_a_policy_is_shown_with_what_it_promises(policy, project, serving):
+    """Noisy counts were "groups of 1 or more", and a policy without (ε, δ) "has problems"."""
+    text = policy().read_text()
+    noisy = text.replace("sample: {rate: 0.1}\nk: 20\n", "")
+    listed = "public_groups: {file: groups.csv}\n"
+    (project / "groups.csv").write_text("age,sex\n<30,female\n<30,male\n")
+    (project / "noisy.yaml").write_text(noisy)
+    (project / "listed.yaml").write_text(noisy + listed)
+    models = "k: 5\nmodels: {l_diversity: {of: sex, l: 2}}\nguarantee: none\n"
+    without = f"{noisy.split('guarantee')[0]}{models}release: {{file: out/w.parquet}}\n"
+    (project / "without.yaml").write_text(without)
+    page = " ".join(serving().page("/policies").split())
+    found = re.findall(r"<dt>Promises</dt><dd>(.*?)</dd>", page)
+    assert len(found) == 4, page
+    assert sorted(re.sub(r"group of \d+ is", "group of N is", each) for each in found) == [
+        "no (ε, δ): nothing is promised to any person",
+        "ε 0.5, δ 1e-9 for one row; a group of N is shown half the time",
+        "ε 0.5, δ 1e-9 for one row; a group of N is shown half the time",
+        "ε 0.5, δ 1e-9 for one row; every public group is shown",
+    ]
 
 
 def test_what_is_charged_meanwhile_is_shown(cli, policy, serving):
