@@ -36,6 +36,7 @@ from decimal import (
 
 from policy_engine.accounting.arrays import Floats, Integers, np
 from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.certified import CertifiedEvent, EpsilonDelta
 from policy_engine.accounting.composition import MOST_EVENTS, Question, Tight
 from policy_engine.accounting.domain import (
     EXACT,
@@ -44,7 +45,7 @@ from policy_engine.accounting.domain import (
     neighbour_notion,
     nonnegative_epsilon,
 )
-from policy_engine.accounting.events import ApproximateDP, Event, PureDP, SampledSuppression
+from policy_engine.accounting.events import ApproximateDP, Event
 from policy_engine.accounting.exact import delta_of_event, has_curve
 from policy_engine.accounting.pairs import Pair, pairs_of
 from policy_engine.errors import DomainError
@@ -73,46 +74,6 @@ _TINY = 1e-300
 _UP = Context(prec=5, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _SIX_UP = Context(prec=6, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _DOWN = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
-
-
-@frozen
-class Repeated:
-    """The first event of an account, and what its certificate says of it: (ε, δ)."""
-
-    event: Event
-    epsilon: Decimal
-    delta: Decimal
-
-    def adds_up(self, times: int, epsilon: Decimal, delta: Decimal) -> bool:
-        """Whether so many certificates add up to at most (ε, δ).
-
-        >>> once = Repeated(SampledSuppression(20, "0.1"), Decimal("0.3"), Decimal("1e-9"))
-        >>> [once.adds_up(n, Decimal(1), Decimal("1e-6")) for n in (3, 4)]
-        [True, False]
-        """
-        with localcontext(EXACT):
-            return times * self.epsilon <= epsilon and times * self.delta <= delta
-
-    def covers(self, event: Event) -> bool:
-        """Whether the event is the first one, or one that its outcome could be turned into.
-
-        A larger k suppresses more. A smaller rate keeps each sampled unit with a chance, and what
-        was below k stays so. A smaller (ε, δ) allows less.
-
-        >>> once = Repeated(SampledSuppression(20, "0.1"), Decimal("0.3"), Decimal("1e-9"))
-        >>> [once.covers(SampledSuppression(k, "0.05")) for k in (19, 20, 21)]
-        [False, True, True]
-        """
-        match self.event, event:
-            case SampledSuppression(k, rate), SampledSuppression(other_k, other_rate):
-                return other_k >= k and Decimal(str(other_rate)) <= Decimal(str(rate))
-            case PureDP(epsilon), PureDP(other):
-                return Decimal(str(other)) <= Decimal(str(epsilon))
-            case ApproximateDP(epsilon, delta), ApproximateDP(other, mass):
-                return Decimal(str(other)) <= Decimal(str(epsilon)) and (
-                    Decimal(str(mass)) <= Decimal(str(delta))
-                )
-        return event == self.event
 
 
 @frozen
@@ -149,14 +110,12 @@ class Cost:
 
 
 @frozen
-class Plan:
+class Plan(EpsilonDelta):
     """How the δ of a limit is shared out, fixed before the first release.
 
     Guarantee: chain + Σ e^{κ − θε}·θ^θ/(1+θ)^{1+θ} + mass + sum ≤ δ.
     """
 
-    epsilon: Decimal
-    delta: Decimal
     chain: Decimal
     """For events that the first one covers."""
     mass: Decimal
@@ -236,14 +195,15 @@ class Reach:
         return known
 
 
-def plan_for(first: Repeated, epsilon: Decimal, delta: Decimal, neighbours: str) -> Plan:
+def plan_for(first: CertifiedEvent, epsilon: Decimal, delta: Decimal, neighbours: str) -> Plan:
     """The plan of an account with a limit (ε, δ) and this first event.
 
     A chain gets enough for as many as the sum of certificates admits. A first event of which
     nothing but a large (ε, δ) is known leaves room for nothing but that sum. Errors: DomainError
     unless 0 ≤ δ ≤ 1, and for an ε, an event or a notion outside its domain.
 
-    >>> once = Repeated(SampledSuppression(20, "0.1"), Decimal(1), Decimal("1e-6"))
+    >>> from policy_engine.accounting.events import SampledSuppression
+    >>> once = CertifiedEvent(SampledSuppression(20, "0.1"), Decimal(1), Decimal("1e-6"))
     >>> plan = plan_for(once, Decimal(1), Decimal("1e-6"), "add_remove")
     >>> [str(share) for share in (plan.chain, plan.mass, plan.sum, *plan.orders)]
     ['5E-7', '3.0E-7', '5E-8', '17.41015625', '23.212890625']
@@ -267,10 +227,11 @@ def plan_for(first: Repeated, epsilon: Decimal, delta: Decimal, neighbours: str)
     return Plan(epsilon, delta, chain, _DOWN.multiply(_MASS, left), by_sum, orders, scales)
 
 
-def holds_chain(first: Repeated, times: int, plan: Plan, neighbours: str) -> bool:
+def holds_chain(first: CertifiedEvent, times: int, plan: Plan, neighbours: str) -> bool:
     """Whether so many of the first event end as a *chain*.
 
-    >>> once = Repeated(SampledSuppression(20, "0.1"), Decimal("0.5"), Decimal("2.64e-11"))
+    >>> from policy_engine.accounting.events import SampledSuppression
+    >>> once = CertifiedEvent(SampledSuppression(20, "0.1"), Decimal("0.5"), Decimal("2.64e-11"))
     >>> plan = plan_for(once, Decimal(1), Decimal("1e-6"), "add_remove")
     >>> [n for n in (1, 71, 72) if holds_chain(once, n, plan, "add_remove")]
     [1, 71]
@@ -291,7 +252,8 @@ def cost_of(event: Event, plan: Plan, neighbours: str) -> Cost:
     Of a list of λ the one that takes the least, in parts of what there is. Errors: DomainError
     for an event or a notion that ``pairs_of`` refuses.
 
-    >>> once = Repeated(PureDP("0.1"), Decimal("0.1"), Decimal(0))
+    >>> from policy_engine.accounting.events import PureDP
+    >>> once = CertifiedEvent(PureDP("0.1"), Decimal("0.1"), Decimal(0))
     >>> plan = plan_for(once, Decimal(1), Decimal("1e-6"), "add_remove")
     >>> cost_of(PureDP("0.1"), plan, "add_remove").mass
     Decimal('0')
@@ -321,7 +283,7 @@ def _part(cost: Cost, plan: Plan) -> float:
 
 
 def _chain_share(
-    first: Repeated, times: int, epsilon: Decimal, delta: Decimal, neighbours: str
+    first: CertifiedEvent, times: int, epsilon: Decimal, delta: Decimal, neighbours: str
 ) -> Decimal:
     usual = _DOWN.multiply(CHAIN, delta)
     if first.adds_up(times, epsilon, usual):
@@ -330,7 +292,7 @@ def _chain_share(
     return max(usual, needed) if needed <= delta else usual
 
 
-def _repeated(first: Repeated, times: int, epsilon: Decimal, neighbours: str) -> Decimal:
+def _repeated(first: CertifiedEvent, times: int, epsilon: Decimal, neighbours: str) -> Decimal:
     """An upper bound on δ at ε of so many; the better of the certificates' and the event's own."""
     if times == 1 and has_curve(first.event):
         own = delta_of_event(first.event, epsilon, neighbours)

@@ -20,6 +20,7 @@ from functools import lru_cache
 
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.bounds import downward
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.composition import Charges, Question, Tight
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
@@ -45,14 +46,12 @@ _KEPT = 64
 
 
 @frozen
-class Joint:
+class Joint(EpsilonDelta):
     """What N releases with a fresh sample each must meet together: (ε, δ) between neighbours.
 
     Errors: DomainError.
     """
 
-    epsilon: Decimal
-    delta: Decimal
     neighbours: str = ADD_REMOVE
     releases: int = 1
 

@@ -29,7 +29,8 @@ from decimal import ROUND_CEILING, Context, Decimal
 from functools import lru_cache
 from itertools import product
 
-from policy_engine.accounting.adaptive import CHAIN, Repeated, holds_chain, plan_for
+from policy_engine.accounting.adaptive import CHAIN, holds_chain, plan_for
+from policy_engine.accounting.certified import CertifiedEvent, EpsilonDelta
 from policy_engine.accounting.composition import MOST_EVENTS, Basic, Charges, Question, Tight
 from policy_engine.accounting.domain import (
     EXACT,
@@ -104,14 +105,12 @@ class PlannedLine:
 
 
 @frozen
-class WindowPlan:
+class WindowPlan(EpsilonDelta):
     """A plan that was solved: its lines together are within (ε, δ), as a list.
 
     ``rest_epsilon`` and ``rest_delta`` are left for what is not planned.
     """
 
-    epsilon: Decimal
-    delta: Decimal
     rest_epsilon: Decimal
     rest_delta: Decimal
     neighbours: str
@@ -241,19 +240,19 @@ def for_editions(
     return found
 
 
-def certified(event: Event, delta: Decimal, neighbours: str) -> Repeated:
+def certified(event: Event, delta: Decimal, neighbours: str) -> CertifiedEvent:
     """An event with the (ε, δ) that its certificate says of one edition alone: ε at this δ.
 
     Guarantee: never below the true ε; of a curve it is rounded up to four digits, for people.
     """
     if has_curve(event):
         exact = epsilon_of_event(event, delta, neighbours)
-        return Repeated(event, _FOUR_UP.plus(exact), delta)
+        return CertifiedEvent(event, _FOUR_UP.plus(exact), delta)
     who, charges = Question(neighbours), ((event, 1),)
     epsilon = Basic().epsilon(charges, Decimal("0.5"), who)
     own = None if epsilon is None else Basic().delta(charges, epsilon, who)
     assert epsilon is not None and own is not None
-    return Repeated(event, epsilon, own)
+    return CertifiedEvent(event, epsilon, own)
 
 
 def _delta(delta: Number) -> Decimal:

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.calibration import best_pair, greatest_rate
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     REPLACE_ONE,
@@ -71,15 +72,13 @@ Guess = tuple[int, float, Decimal]
 
 
 @frozen
-class Aim:
+class Aim(EpsilonDelta):
     """(ε, δ) over so many releases, and what one unit moves in each, as of ``Statistic``.
 
     ``at_least``: a group that is shown has so many people for certain. ``listed``: the groups are
     public and all shown, so that the least noise is wanted.
     """
 
-    epsilon: Decimal
-    delta: Decimal
     neighbours: str = ADD_REMOVE
     groups: int = 1
     releases: int = 1

@@ -36,6 +36,7 @@ from contextlib import suppress
 from decimal import Decimal
 
 from policy_engine.accounting import bounds
+from policy_engine.accounting.certified import CertifiedEvent
 from policy_engine.accounting.composition import Basic, Question
 from policy_engine.accounting.domain import EXACT, REPLACE_ONE, count, neighbour_notion
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Replaced, Unbounded
@@ -47,16 +48,7 @@ _TIMES = (1, 2, 4, 1000)
 """So many times the δ of one person who comes or goes is that of one who is replaced."""
 
 
-@frozen
-class Spanning:
-    """What each window is charged with for a release that reads rows of several; its (ε, δ)."""
-
-    event: Event
-    epsilon: Decimal
-    delta: Decimal
-
-
-def spanning(event: Event, epsilon: Decimal, delta: Decimal, neighbours: str) -> Spanning:
+def spanning(event: Event, epsilon: Decimal, delta: Decimal, neighbours: str) -> CertifiedEvent:
     """The price, in each of the windows whose rows it reads, of a release that is of several.
 
     ``event`` has the numbers of replace_one, and ``epsilon`` and ``delta`` are what its
@@ -72,20 +64,20 @@ def spanning(event: Event, epsilon: Decimal, delta: Decimal, neighbours: str) ->
     PureDP(epsilon=Decimal('2'))
     """
     if isinstance(event, Unbounded):
-        return Spanning(event, epsilon, delta)
+        return CertifiedEvent(event, epsilon, delta)
     if neighbour_notion(neighbours) == REPLACE_ONE:
         two = bounds.group(epsilon, delta, 2)
-        return Spanning(known_as(*two), *two)
+        return CertifiedEvent(known_as(*two), *two)
     replaced = Replaced(event)
     if not has_curve(event):
         once, question = ((event, 1),), Question(REPLACE_ONE)
         alone = Basic().epsilon(once, Decimal("0.5"), question)
         assert alone is not None
-        return Spanning(replaced, alone, Basic().delta(once, alone, question) or Decimal(0))
+        return CertifiedEvent(replaced, alone, Basic().delta(once, alone, question) or Decimal(0))
     for times in _TIMES:
         with suppress(DomainError):
             most = EXACT.multiply(delta, Decimal(times))
-            return Spanning(replaced, epsilon_of_event(replaced, most, neighbours), most)
+            return CertifiedEvent(replaced, epsilon_of_event(replaced, most, neighbours), most)
     raise DomainError("delta", "large enough for one unit that is replaced", delta)
 
 

@@ -13,8 +13,8 @@ from decimal import Decimal
 
 import numpy as np
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.audit.bench import Draw
-from policy_engine.audit.verdict import Claimed
 from policy_engine.choose.drawing import choose
 from policy_engine.choose.lattice import Histogram, Ladder, Lattice, Scheme, measured
 from policy_engine.choose.safe import chosen_scheme, utilities_of
@@ -70,9 +70,9 @@ class ChoiceControl:
     epsilon: Decimal = Decimal("0.2")
     sound: Choosing = field(default=_sound)
 
-    def claim(self) -> Claimed:
+    def claim(self) -> EpsilonDelta:
         """What a private search is certified with: ε, and no δ."""
-        return Claimed(self.epsilon, Decimal(0))
+        return EpsilonDelta(self.epsilon, Decimal(0))
 
     @contextmanager
     def drawing(self, people: Histogram, procedure: Choosing) -> Iterator[Draw]:

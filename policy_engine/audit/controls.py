@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.composition import Accountant
 from policy_engine.attest.enforcing import filtered
 from policy_engine.audit.bench import BenchPlace, BenchWarehouse, Draw, Tick, observe
@@ -26,7 +27,6 @@ from policy_engine.audit.people import People, Person
 from policy_engine.audit.verdict import (
     CONFIDENCE,
     AuditVerdict,
-    Claimed,
     check_runs,
     error_of,
     judge,
@@ -120,16 +120,16 @@ class Control:
         """The neighbour of ``one``."""
         return self.one[1:]
 
-    def claim(self) -> Claimed:
+    def claim(self) -> EpsilonDelta:
         """What the kernel certifies of the sound mechanism; composed where it releases twice."""
         with self._place.build(self.one) as (_, warehouse):
             certificates = self._certified(warehouse)
         first = certificates[0]
         if not self.releases_all:
-            return Claimed(first.promise.epsilon, first.promise.delta)
+            return EpsilonDelta(first.promise.epsilon, first.promise.delta)
         total = sum((each.promise.epsilon for each in certificates), Decimal(0))
         fresh = [charged(each.claim, each.promise)[0] for each in certificates]
-        return Claimed(total, Accountant.of(fresh).delta(total))
+        return EpsilonDelta(total, Accountant.of(fresh).delta(total))
 
     @contextmanager
     def drawing(self, people: People, procedure: Procedure) -> Iterator[Draw]:
@@ -390,7 +390,7 @@ def self_test(
     }
     seen = observe(wanted, tick)
 
-    def verdict(control: AnyControl, claim: Claimed, *, is_sound: bool) -> AuditVerdict:
+    def verdict(control: AnyControl, claim: EpsilonDelta, *, is_sound: bool) -> AuditVerdict:
         one, other = (seen[control.name, is_sound, is_one] for is_one in (True, False))
         return judge(one, other, claim, error)
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
@@ -20,7 +21,6 @@ from policy_engine.audit.people import NeighbourPair, People, pairs_for
 from policy_engine.audit.verdict import (
     CONFIDENCE,
     AuditVerdict,
-    Claimed,
     check_runs,
     error_of,
     judge,
@@ -57,7 +57,7 @@ class Audit:
     """
 
     policy: Policy
-    claim: Claimed
+    claim: EpsilonDelta
     confidence: Decimal
     runs: int
     power: Hits | None
@@ -84,7 +84,7 @@ class Prepared:
     certificate: Certificate
     pairs: tuple[NeighbourPair, ...]
     skipped: tuple[str, ...]
-    claim: Claimed
+    claim: EpsilonDelta
     notes: tuple[str, ...]
 
 
@@ -181,11 +181,11 @@ def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
     return Prepared(place, certificate, pairs, skipped, claim, (*notes, *about))
 
 
-def _claim(policy: Policy, certificate: Certificate) -> tuple[Claimed, list[str]]:
+def _claim(policy: Policy, certificate: Certificate) -> tuple[EpsilonDelta, list[str]]:
     """The claim about the step that can be run: from the source on."""
     sampled_at = policy.source.sampled_at
     if sampled_at == 1:
-        return Claimed(certificate.promise.epsilon, certificate.promise.delta), []
+        return EpsilonDelta(certificate.promise.epsilon, certificate.promise.delta), []
     rate = certified_rate(policy.rate, policy.method)
     guarantee = policy.guarantee
     bound = delta_exact(policy.k, rate, guarantee.epsilon, guarantee.neighbours)
@@ -194,7 +194,7 @@ def _claim(policy: Policy, certificate: Certificate) -> tuple[Claimed, list[str]
         f" is the release from the source on, whose δ at this ε is {in_text(bound.delta)}, where"
         f" the certificate says {in_text(certificate.promise.delta)}"
     )
-    return Claimed(guarantee.epsilon, claimed(bound.delta)), [note]
+    return EpsilonDelta(guarantee.epsilon, claimed(bound.delta)), [note]
 
 
 def _schema(policy: Policy, project: Project) -> tuple[Table, str | None]:

@@ -14,6 +14,7 @@ from decimal import Decimal
 
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.bounds import downward
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.domain import arithmetic
 from policy_engine.audit.events import Event, Features, Hits, best_event, halves
 from policy_engine.errors import UsageError
@@ -28,14 +29,6 @@ _GRID, _OF_SCIPY = 10**9, 1e-13
 
 
 @frozen
-class Claimed:
-    """The (ε, δ) that is claimed."""
-
-    epsilon: Decimal
-    delta: Decimal
-
-
-@frozen
 class AuditVerdict:
     """What the runs on two neighbouring tables prove, by the direction that proves more.
 
@@ -43,7 +36,7 @@ class AuditVerdict:
     ε at the claimed δ.
     """
 
-    claim: Claimed
+    claim: EpsilonDelta
     runs: int
     direction: str  # remove | add
     event: Event
@@ -103,14 +96,14 @@ def epsilon_at_least(one: Hits, other: Hits, delta: Decimal, error: Decimal) -> 
 
 
 def judge(
-    one: Sequence[Features], other: Sequence[Features], claim: Claimed, error: Decimal
+    one: Sequence[Features], other: Sequence[Features], claim: EpsilonDelta, error: Decimal
 ) -> AuditVerdict:
     """The verdict on a claim, from as many runs on each of two neighbouring tables.
 
     Guarantee: of a mechanism that keeps the claim it says ``broken`` with probability at most
     ``error``. Assumption: the runs are independent.
 
-    >>> claim = Claimed(Decimal(1), Decimal("1e-9"))
+    >>> claim = EpsilonDelta(Decimal(1), Decimal("1e-9"))
     >>> judge([{"n": 1}] * 2000, [{"n": 0}] * 2000, claim, Decimal("1e-6")).broken
     True
     """
@@ -126,12 +119,12 @@ def judge(
     return max(proved, key=lambda verdict: verdict.epsilon)
 
 
-def power(runs: int, claim: Claimed, error: Decimal) -> Hits | None:
+def power(runs: int, claim: EpsilonDelta, error: Decimal) -> Hits | None:
     """The least hits that refute a claim, of an event that is never met on the other table.
 
     None where not even an event of every run would. ``error`` is that of ``judge``.
 
-    >>> power(600, Claimed(Decimal("0.5"), Decimal("1e-9")), Decimal("1e-7"))
+    >>> power(600, EpsilonDelta(Decimal("0.5"), Decimal("1e-9")), Decimal("1e-7"))
     Hits(seen=60, runs=300)
     """
     judged = runs // 2
@@ -143,12 +136,12 @@ def power(runs: int, claim: Claimed, error: Decimal) -> Hits | None:
     return Hits(least_integer(0, judged, refutes), judged) if refutes(judged) else None
 
 
-def runs_that_refute(claim: Claimed, error: Decimal) -> int | None:
+def runs_that_refute(claim: EpsilonDelta, error: Decimal) -> int | None:
     """Of 100, 200, 400, … runs the fewest of which an event of every one refutes a claim.
 
     None where not even a million would. ``error`` is that of ``judge``.
 
-    >>> runs_that_refute(Claimed(Decimal(4), Decimal("1e-9")), Decimal("1e-7"))
+    >>> runs_that_refute(EpsilonDelta(Decimal(4), Decimal("1e-9")), Decimal("1e-7"))
     3200
     """
     runs = LEAST_RUNS

@@ -12,6 +12,8 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
+from policy_engine.accounting.certified import EpsilonDelta
+from policy_engine.accounting.windows import ToldOf
 from policy_engine.attest.validity import written
 from policy_engine.cli.output import conclude, confirm, emit
 from policy_engine.cli.reading import own_project
@@ -99,20 +101,12 @@ def show(
 
 
 @frozen
-class PairSaid:
-    """An (ε, δ)."""
-
-    epsilon: Decimal
-    delta: Decimal
-
-
-@frozen
-class TermsSaid(PairSaid):
+class TermsSaid(EpsilonDelta):
     """A limit; of one of windows how long they are, and the (ε, δ) of all of them together."""
 
     each: str | None = None
     of: str | None = None
-    ever: PairSaid | None = None
+    ever: EpsilonDelta | None = None
 
     @classmethod
     def of_limit(cls, limit: Limit | None) -> TermsSaid | None:
@@ -120,7 +114,7 @@ class TermsSaid(PairSaid):
         if limit is None:
             return None
         each = None if limit.each is None else limit.each.value
-        ever = None if limit.ever is None else PairSaid(*limit.ever)
+        ever = None if limit.ever is None else EpsilonDelta(*limit.ever)
         return cls(limit.epsilon, limit.delta, each, limit.of, ever)
 
 
@@ -157,19 +151,10 @@ class WindowSaid:
     entries: int
     epsilon_basic: Decimal
     delta_basic: Decimal
-    rest: PairSaid
+    rest: EpsilonDelta
     rest_epsilon_spent: Decimal
     rest_delta_spent: Decimal
     planned: tuple[SlotsSaid, ...]
-
-
-@frozen
-class TotalSaid:
-    """What so many windows tell in total of whoever stands in their releases, and no others."""
-
-    windows: int
-    epsilon: Decimal
-    delta: Decimal
 
 
 @frozen
@@ -194,9 +179,9 @@ class AccountSaid:
     left: Left | None
     limit_each: str | None = None
     limit_of: str | None = None
-    limit_ever: PairSaid | None = None
+    limit_ever: EpsilonDelta | None = None
     windows: tuple[WindowSaid, ...] | None = None
-    totals: tuple[TotalSaid, ...] | None = None
+    totals: tuple[ToldOf, ...] | None = None
     """By the limits of windows; None of a limit for ever, which is the total."""
     without_epsilon_delta: int | None = None
 
@@ -301,10 +286,7 @@ def _account(balance: Balance, found: LedgerState, left: Remaining | None) -> Ac
         windows=tuple(map(_window, balance.windows)) or None,
         totals=None
         if limit is None or limit.each is None
-        else tuple(
-            TotalSaid(each.windows, each.epsilon, each.delta)
-            for each in totals(limit, promised, balance.ever)
-        ),
+        else totals(limit, promised, balance.ever),
         without_epsilon_delta=balance.unbounded or None,
     )
 
@@ -316,7 +298,7 @@ def _window(balance: WindowBalance) -> WindowSaid:
         entries=balance.charges,
         epsilon_basic=balance.sums[0],
         delta_basic=balance.sums[1],
-        rest=PairSaid(balance.rest.epsilon, balance.rest.delta),
+        rest=EpsilonDelta(balance.rest.epsilon, balance.rest.delta),
         rest_epsilon_spent=_or(price.tight_epsilon, price.basic_epsilon),
         rest_delta_spent=_or(price.tight_delta, price.basic_delta),
         planned=tuple(SlotsSaid(each.name, each.editions, each.drawn) for each in balance.slots),

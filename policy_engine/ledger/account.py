@@ -16,6 +16,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from typing import Any
 
 from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.domain import ADD_REMOVE, EXACT, claimed
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
@@ -64,7 +65,7 @@ _HUNDREDTH = Decimal("0.01")
 
 
 @frozen
-class Limit:
+class Limit(EpsilonDelta):
     """The most an account may spend: what is true of all its releases together, or of a window's.
 
     ``each`` is how long a window is, None where the limit is for ever; ``of`` the column by whose
@@ -82,8 +83,6 @@ class Limit:
     ε 1, δ 0.000001 each year
     """
 
-    epsilon: Decimal
-    delta: Decimal
     where: str = field(default="", compare=False, repr=False)
     each: Calendar | None = None
     of: str | None = None

@@ -13,6 +13,7 @@ from typing import Any
 
 from policy_engine.accounting import events
 from policy_engine.accounting.adaptive import Cost, Plan
+from policy_engine.accounting.certified import CertifiedEvent
 from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.noise import IntegerTable, Statistic
 from policy_engine.errors import DomainError
@@ -35,16 +36,13 @@ _FIXED_LIST, _REPLACED = "fixed_list", "replaced"
 
 
 @frozen
-class Asked:
+class Asked(CertifiedEvent):
     """One release: its event, its certificate's (ε, δ), and the part of a partition it reads.
 
     >>> Asked.from_json(Asked(events.PureDP(1), Decimal(1), Decimal(0)).to_json()).event
     PureDP(epsilon=Decimal('1'))
     """
 
-    event: events.Event
-    epsilon: Decimal
-    delta: Decimal
     part: tuple[str, str] | None = None
 
     def to_json(self) -> dict[str, object]:

@@ -25,7 +25,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unbounded
+from policy_engine.accounting.events import Event, Unbounded
+from policy_engine.accounting.windows import known_as
 from policy_engine.attest.approvals import Brought, Stage
 from policy_engine.attest.parquet_file import ADDED, predicate_digest, record_text
 from policy_engine.errors import DomainError, LedgerError
@@ -162,11 +163,7 @@ class Charge:
     @property
     def asked(self) -> Asked:
         """The charge as it is priced."""
-        event = self.event
-        if event is None and self.delta >= 1:
-            event = Unbounded()
-        elif event is None:
-            event = ApproximateDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
+        event = known_as(self.epsilon, self.delta) if self.event is None else self.event
         return Asked(event, self.epsilon, self.delta, self.part)
 
 
@@ -233,8 +230,6 @@ class Entry:
     policy_name: str
     policy_digest: str
     certificate_digest: str
-    epsilon: Decimal
-    delta: Decimal
     neighbours: Neighbours
     request: str
     run: Run
@@ -251,6 +246,16 @@ class Entry:
     attempts: int = 0
     windows: tuple[str, ...] = ("",)
     planned: bool = False
+
+    @property
+    def epsilon(self) -> Decimal:
+        """ε, as the certificate says."""
+        return self.asked.epsilon
+
+    @property
+    def delta(self) -> Decimal:
+        """δ, as the certificate says."""
+        return self.asked.delta
 
     @property
     def charged(self) -> Charge:
@@ -460,8 +465,6 @@ def _reserved(record: Record, told: Mapping[str, Any]) -> Entry:
         raise ValueError("account")
     return Entry(
         **names,
-        epsilon=asked.epsilon,
-        delta=asked.delta,
         asked=asked,
         id=record.seq,
         run=Run(**told["run"]),

@@ -136,13 +136,11 @@ class Spent:
         state, plan = self, self.plan
         epsilon = max(Decimal(0), EXACT.subtract(limit.epsilon, self.held))
         if plan is None or (plan.epsilon, plan.delta) != (epsilon, limit.delta):
-            plan = _plan(_repeated(self.first), epsilon, limit.delta, self.neighbours)
+            plan = _plan(self.first, epsilon, limit.delta, self.neighbours)
             kinds = tuple(replace(kind, cost=None) for kind in self.kinds)
             state = replace(self, plan=plan, kinds=kinds, reach=adaptive.Reach())
         if state._is_chain:
-            holds = partial(
-                _holds_chain, _repeated(self.first), plan=plan, neighbours=self.neighbours
-            )
+            holds = partial(_holds_chain, self.first, plan=plan, neighbours=self.neighbours)
             state = replace(state, reach=state.reach.towards(state._times, holds))
             if state._times <= state.reach.holds:
                 return state
@@ -248,8 +246,7 @@ class Spent:
     def _is_chain(self) -> bool:
         """Whether the first event covers every one."""
         assert self.first is not None
-        first = _repeated(self.first)
-        return all(first.covers(kind.asked.event) for kind in self.kinds)
+        return all(self.first.covers(kind.asked.event) for kind in self.kinds)
 
     @property
     def _times(self) -> int:
@@ -355,10 +352,6 @@ def fits(spent: Spent, asked: Asked, limit: Limit | None, times: int = 1) -> boo
     (True, False)
     """
     return limit is None or spent.plus(asked, limit, times).is_within(limit)
-
-
-def _repeated(asked: Asked) -> adaptive.Repeated:
-    return adaptive.Repeated(asked.event, asked.epsilon, asked.delta)
 
 
 _plan = lru_cache(maxsize=64)(adaptive.plan_for)

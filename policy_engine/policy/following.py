@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NoReturn
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.plans import (
     PlanLine,
     PlannedLine,
@@ -34,7 +35,7 @@ from policy_engine.policy.laws import At, mapping
 from policy_engine.policy.mechanisms.common import Written
 from policy_engine.policy.mechanisms.index import language_of
 from policy_engine.policy.places import PROJECT_FILE
-from policy_engine.policy.project import ListedLimit, Project, find_project, load_project
+from policy_engine.policy.project import Project, find_project, load_project
 from policy_engine.policy.reading import read_root, read_text, refused
 from policy_engine.policy.resolve import Following, Policy, recodings_of, resolve
 from policy_engine.policy.scalars import show
@@ -56,7 +57,7 @@ class _Payer:
 
     project: Project
     name: str
-    limit: ListedLimit
+    limit: EpsilonDelta
     terms: WindowTerms
 
     @property

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import field, replace
-from decimal import Decimal
 from pathlib import Path
 from urllib.parse import quote
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.calendars import Zone
 from policy_engine.errors import UsageError
 from policy_engine.policy.laws import At
@@ -69,14 +69,6 @@ class ListedWarehouse:
 
 
 @frozen
-class ListedLimit:
-    """The most an account may spend."""
-
-    epsilon: Decimal
-    delta: Decimal
-
-
-@frozen
 class Project:
     """A project with every default filled in and every path relative to its directory.
 
@@ -103,7 +95,7 @@ class Project:
     default: str
     signing_command: tuple[str, ...] = ()
     sealing_key: Path = Path("sealing.pem")
-    accounts: Mapping[str, ListedLimit | None] = field(default_factory=dict)
+    accounts: Mapping[str, EpsilonDelta | None] = field(default_factory=dict)
     accounts_open: bool = True
     dbt: DbtSpec = field(default_factory=DbtSpec)
     file: Path | None = None
@@ -319,7 +311,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         accounts={
             name: None
             if each.epsilon is None or each.delta is None
-            else ListedLimit(each.epsilon, each.delta)
+            else EpsilonDelta(each.epsilon, each.delta)
             for name, each in accounts
         },
         accounts_open=document.accounts_open or not accounts,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.keys import make_folder
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table, fresh
@@ -27,7 +28,6 @@ from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.laws import SCHEMAS
 from policy_engine.policy.places import KEPT, PROJECT_FILE
 from policy_engine.policy.project import (
-    ListedLimit,
     Project,
     default_project,
     find_project,
@@ -52,7 +52,7 @@ accounts:
 #   own: {type: duckdb, database: own.duckdb}
 """
 
-_STARTED = ListedLimit(Decimal(1), Decimal("1e-6"))
+_STARTED = EpsilonDelta(Decimal(1), Decimal("1e-6"))
 """As the project file above says."""
 
 _POLICY = """\
@@ -240,7 +240,7 @@ def _guarantee(project: Project, editions: int) -> str:
     return f"{{epsilon: {in_text(epsilon)}, delta: {delta:.1e}}}"
 
 
-def _loose(accounts: Iterable[ListedLimit | None]) -> tuple[Decimal, Decimal]:
+def _loose(accounts: Iterable[EpsilonDelta | None]) -> tuple[Decimal, Decimal]:
     """ε and δ that leave room: the least account pays for four by the plain sum alone."""
     limits = [limit for limit in accounts if limit is not None]
     first_digit = Context(prec=1, rounding=ROUND_FLOOR).plus

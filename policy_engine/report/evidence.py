@@ -86,11 +86,9 @@ class Amount:
 
 
 @frozen
-class AccountPart:
+class AccountPart(Amount):
     """What certificates add up to, and the ``share`` of the limit that they took."""
 
-    epsilon: str
-    delta: str
     share: float | None
 
 

@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import dlaplace, nbinom
 
 from policy_engine.accounting.adaptive import (
+    CertifiedEvent,
     Cost,
     Plan,
     Reach,
-    Repeated,
     cost_of,
     holds_chain,
     plan_for,
@@ -33,15 +33,15 @@ from policy_engine.accounting.events import (
 from policy_engine.errors import DomainError
 
 ONE, SMALL, NONE = Decimal(1), Decimal("1e-6"), Decimal(0)
-TYPICAL = Repeated(SampledSuppression(20, "0.1"), Decimal("0.5"), Decimal("2.64e-11"))
-OPAQUE = Repeated(ApproximateDP("0.5", "5e-7"), Decimal("0.5"), Decimal("5e-7"))
+TYPICAL = CertifiedEvent(SampledSuppression(20, "0.1"), Decimal("0.5"), Decimal("2.64e-11"))
+OPAQUE = CertifiedEvent(ApproximateDP("0.5", "5e-7"), Decimal("0.5"), Decimal("5e-7"))
 NOTIONS = [ADD_REMOVE, REPLACE_ONE]
 
 Floats = npt.NDArray[np.float64]
 
 
 def plan(
-    first: Repeated = TYPICAL,
+    first: CertifiedEvent = TYPICAL,
     epsilon: Decimal = ONE,
     delta: Decimal = SMALL,
     notion: str = ADD_REMOVE,
@@ -61,9 +61,9 @@ def shares(found: Plan) -> mpmath.mpf:
 
 @pytest.mark.parametrize("delta", ["0", "1e-300", "3e-7", "0.01", "0.9", "1"])
 @pytest.mark.parametrize("epsilon", ["0", "1e-200", "1e-6", "0.1", "7", "1e9"])
-@pytest.mark.parametrize("first", [TYPICAL, OPAQUE, Repeated(PureDP(1), ONE, NONE)])
+@pytest.mark.parametrize("first", [TYPICAL, OPAQUE, CertifiedEvent(PureDP(1), ONE, NONE)])
 def test_the_shares_are_at_most_the_delta_of_the_limit(
-    first: Repeated, epsilon: str, delta: str
+    first: CertifiedEvent, epsilon: str, delta: str
 ) -> None:
     with mpmath.workdps(60), localcontext(Context(prec=9, rounding=ROUND_FLOOR)):
         assert shares(plan(first, Decimal(epsilon), Decimal(delta))) <= mpmath.mpf(
@@ -77,7 +77,7 @@ def test_hardly_any_of_the_limit_is_given_to_nobody() -> None:
 
 
 def test_a_first_release_of_the_whole_limit_gets_all_of_it() -> None:
-    whole = Repeated(SampledSuppression(17, "0.3"), ONE, Decimal("9.03e-7"))
+    whole = CertifiedEvent(SampledSuppression(17, "0.3"), ONE, Decimal("9.03e-7"))
     found = plan(whole)
     assert Decimal("9.02e-7") < found.chain <= Decimal("9.03e-7")
     assert holds_chain(whole, 1, found, ADD_REMOVE)
@@ -88,7 +88,7 @@ def test_a_first_release_of_the_whole_limit_gets_all_of_it() -> None:
 def test_a_first_release_without_a_curve_leaves_the_sum_of_certificates() -> None:
     assert plan(OPAQUE) == Plan(ONE, SMALL, NONE, NONE, SMALL)
     assert not holds_chain(OPAQUE, 1, plan(OPAQUE), ADD_REMOVE)
-    slight = Repeated(ApproximateDP("0.1", "1e-9"), Decimal("0.1"), Decimal("1e-9"))
+    slight = CertifiedEvent(ApproximateDP("0.1", "1e-9"), Decimal("0.1"), Decimal("1e-9"))
     assert plan(slight).orders
 
 
@@ -208,29 +208,29 @@ def test_a_chain_is_as_long_as_its_share_allows() -> None:
 @pytest.mark.parametrize("notion", NOTIONS)
 @pytest.mark.parametrize("parts", [1, 2, 3, 5])
 def test_a_chain_gets_what_the_sum_of_certificates_admits(parts: int, notion: str) -> None:
-    shared = Repeated(ApproximateDP(ONE / parts, "1e-7"), ONE / parts, Decimal("1e-7"))
+    shared = CertifiedEvent(ApproximateDP(ONE / parts, "1e-7"), ONE / parts, Decimal("1e-7"))
     limit = parts * Decimal("1e-7")
     found = plan(shared, ONE, limit, notion)
     assert found.sum == limit  # nothing else is known of these
-    curved = Repeated(SampledSuppression(5, "0.1"), Decimal("0.5"), Decimal("3.5e-4"))
+    curved = CertifiedEvent(SampledSuppression(5, "0.1"), Decimal("0.5"), Decimal("3.5e-4"))
     found = plan(curved, ONE, Decimal("7e-4"), notion)
     assert holds_chain(curved, 2, found, notion)
 
 
 def test_one_whose_certificate_is_beyond_the_limit_is_taken_by_its_curve() -> None:
-    beyond = Repeated(SampledSuppression(20, "0.1"), Decimal(2), Decimal("1e-30"))
+    beyond = CertifiedEvent(SampledSuppression(20, "0.1"), Decimal(2), Decimal("1e-30"))
     assert holds_chain(beyond, 1, plan(beyond), ADD_REMOVE)
     assert holds_chain(beyond, 2, plan(beyond), ADD_REMOVE)
-    too_much = Repeated(SampledSuppression(3, "0.3"), Decimal(2), Decimal("1e-3"))
+    too_much = CertifiedEvent(SampledSuppression(3, "0.3"), Decimal(2), Decimal("1e-3"))
     assert not holds_chain(too_much, 1, plan(too_much), ADD_REMOVE)
-    dear = Repeated(SampledSuppression(17, "0.3"), Decimal(2), Decimal("1e-30"))
+    dear = CertifiedEvent(SampledSuppression(17, "0.3"), Decimal(2), Decimal("1e-30"))
     assert holds_chain(dear, 1, plan(dear), ADD_REMOVE)
     assert plan(dear).chain > Decimal("9e-7")
 
 
 def test_what_an_event_covers() -> None:
     def covers(event: Event, other: Event) -> bool:
-        return Repeated(event, ONE, NONE).covers(other)
+        return CertifiedEvent(event, ONE, NONE).covers(other)
 
     assert covers(SampledSuppression(20, "0.1"), SampledSuppression(21, "0.05"))
     assert not covers(SampledSuppression(20, "0.1"), SampledSuppression(21, "0.11"))

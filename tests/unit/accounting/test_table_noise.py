@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from policy_engine.accounting import composition, losses
-from policy_engine.accounting.adaptive import Repeated, cost_of, holds_chain, plan_for
+from policy_engine.accounting.adaptive import CertifiedEvent, cost_of, holds_chain, plan_for
 from policy_engine.accounting.composition import Accountant, Basic, Optimal, Question, Tight
 from policy_engine.accounting.events import PureDP, SampledSuppression, TableNoise
 from policy_engine.accounting.exact import delta_of_event, epsilon_of_event, has_curve
@@ -95,7 +95,7 @@ def test_a_mixed_account_is_tight():
 @NOTIONS
 def test_the_filter_counts_every_group(neighbours):
     one, three = (TableNoise((Statistic(gaussian(10, 50), groups=n),)) for n in (1, 3))
-    first = Repeated(one, Decimal(1), delta_of_event(one, Decimal(1), neighbours))
+    first = CertifiedEvent(one, Decimal(1), delta_of_event(one, Decimal(1), neighbours))
     plan = plan_for(first, Decimal(4), Decimal("1e-4"), neighbours)
     assert holds_chain(first, 3, plan, neighbours)
     costs = [cost_of(event, plan, neighbours) for event in (one, three)]

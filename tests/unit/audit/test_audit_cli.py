@@ -11,13 +11,13 @@ from decimal import Decimal
 import duckdb
 import pytest
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.audit import controls, policies
 from policy_engine.audit.controls import CONTROLS
 from policy_engine.audit.events import Event
 from policy_engine.audit.verdict import (
     LEAST_RUNS,
     AuditVerdict,
-    Claimed,
     Hits,
     epsilon_at_least,
     power,
@@ -127,7 +127,7 @@ def test_too_few_runs_are_refused_before_anything_is_loaded(policy, words):
     [(100, "44 of 50"), (600, "60 of 300"), (2000, "62 of 1000")],
 )
 def test_the_power_is_what_would_refute(runs, told):
-    claim, error = Claimed(Decimal("0.5"), Decimal("1e-9")), Decimal("1e-7")
+    claim, error = EpsilonDelta(Decimal("0.5"), Decimal("1e-9")), Decimal("1e-7")
     least = power(runs, claim, error)
     one = epsilon_at_least(least, Hits(0, least.runs), claim.delta, error / 2)
     fewer = Hits(least.seen - 1, least.runs)
@@ -138,14 +138,14 @@ def test_the_power_is_what_would_refute(runs, told):
 
 
 def test_some_claims_are_beyond_so_few_runs():
-    assert power(100, Claimed(Decimal(9), Decimal("1e-9")), Decimal("1e-7")) is None
+    assert power(100, EpsilonDelta(Decimal(9), Decimal("1e-9")), Decimal("1e-7")) is None
 
 
 @pytest.mark.parametrize(
     ("epsilon", "told"), [("4", "; take --runs "), ("30", "; audit the policy with a smaller ε")]
 )
 def test_an_audit_without_power_says_what_to_change(policy, few, epsilon, told):
-    claim, error = Claimed(Decimal(epsilon), Decimal("1e-9")), Decimal("1e-7")
+    claim, error = EpsilonDelta(Decimal(epsilon), Decimal("1e-9")), Decimal("1e-7")
     runs = runs_that_refute(claim, error)
     assert power(LEAST_RUNS, claim, error) is None
     if runs:
@@ -167,7 +167,7 @@ def test_an_audit_counts_its_runs_and_knows_how_many_there_are(policy, few):
 def a_self_test(*, flagged, sound_flagged):
     def verdict(epsilon):
         told = ("remove", Event("rows", "=", 1), Hits(9, 10), Hits(0, 10), Decimal(epsilon))
-        return AuditVerdict(Claimed(Decimal("0.5"), Decimal("0.1")), 20, *told)
+        return AuditVerdict(EpsilonDelta(Decimal("0.5"), Decimal("0.1")), 20, *told)
 
     each = controls.Tested(CONTROLS[0], verdict(2 * flagged), verdict(2 * sound_flagged))
     return controls.SelfTest(Decimal("0.999999"), (each,))

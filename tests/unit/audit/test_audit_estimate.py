@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.audit.verdict import (
-    Claimed,
     Hits,
     at_least,
     at_most,
@@ -67,7 +67,7 @@ def responses(truth: float, value: int, runs: int, seed: int) -> list[dict[str, 
 def test_randomised_response_is_bounded_below_its_epsilon_and_near_it(truth):
     epsilon = math.log(1 + 2 * truth / (1 - truth))
     one, other = (responses(truth, value, 12_000, seed=value) for value in (1, 0))
-    claim = Claimed(Decimal(repr(epsilon)), Decimal(0))
+    claim = EpsilonDelta(Decimal(repr(epsilon)), Decimal(0))
     found = judge(one, other, claim, ERROR)
     assert not found.broken
     assert 0.6 * epsilon < float(found.epsilon) < epsilon
@@ -76,21 +76,21 @@ def test_randomised_response_is_bounded_below_its_epsilon_and_near_it(truth):
 def test_a_claim_below_the_truth_is_refuted():
     one, other = (responses(0.9, value, 4_000, seed=value) for value in (1, 0))
     truth = Decimal(repr(math.log(19)))
-    assert judge(one, other, Claimed(truth / 2, Decimal(0)), ERROR).broken
-    assert not judge(one, other, Claimed(truth, Decimal(0)), ERROR).broken
+    assert judge(one, other, EpsilonDelta(truth / 2, Decimal(0)), ERROR).broken
+    assert not judge(one, other, EpsilonDelta(truth, Decimal(0)), ERROR).broken
 
 
 def test_the_event_is_chosen_on_one_half_and_judged_on_the_other():
     # Every run is an outcome of its own: what was chosen is never met again.
     one = [{"outcome": f"one {i}"} for i in range(2000)]
     other = [{"outcome": f"other {i}"} for i in range(2000)]
-    found = judge(one, other, Claimed(Decimal("0.1"), Decimal(0)), Decimal("0.01"))
+    found = judge(one, other, EpsilonDelta(Decimal("0.1"), Decimal(0)), Decimal("0.01"))
     assert found.epsilon == 0 and found.one.runs == 1000
 
 
 def test_each_direction_is_tried():
     rare, never = [{"n": i % 2} for i in range(4000)], [{"n": 0}] * 4000
-    claim = Claimed(Decimal("0.5"), Decimal("1e-9"))
+    claim = EpsilonDelta(Decimal("0.5"), Decimal("1e-9"))
     # Pairs of runs: the parity of the half must not be that of the value.
     rare = [{"n": (i // 2) % 2} for i in range(4000)]
     assert judge(rare, never, claim, ERROR).direction == "remove"

@@ -24,7 +24,7 @@ LIMIT = Limit(Decimal(2), Decimal("1e-6"))
 def entry(number: int, epsilon: str = "0.5", **changes: object) -> Entry:
     made = Entry(
         id=number, account="people", policy_name="a", policy_digest="p", certificate_digest="c",
-        epsilon=Decimal(epsilon), delta=Decimal("1e-9"), neighbours="add_remove", request="",
+        neighbours="add_remove", request="",
         run=Run(), state="committed", reserved_at=START + timedelta(days=number), committed_at=None,
         release_name="out/a.parquet", release_digest="d", drawn_digest=None, previous_hash="",
         hash="", asked=Asked(PureDP(epsilon), Decimal(epsilon), Decimal("1e-9")),

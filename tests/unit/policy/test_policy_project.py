@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.policy.project import (
-    ListedLimit,
     ListedWarehouse,
     Project,
     default_project,
@@ -60,7 +60,7 @@ def test_a_full_project():
         default="memory",
         accounts_open=False,
         accounts={
-            "census": ListedLimit(Decimal("1.0"), Decimal("1e-6")),
+            "census": EpsilonDelta(Decimal("1.0"), Decimal("1e-6")),
             "data/adult.parquet": None,
         },
         windows={"census": WindowTerms(), "data/adult.parquet": WindowTerms()},
