@@ -150,9 +150,15 @@ class Choosable:
 def choosable(policy: Policy) -> tuple[Choosable, ...]:
     """What of a policy can be chosen, by the policy alone.
 
-    Raises UsageError where that is nothing.
+    Raises UsageError where that is nothing, or a plan was made for the policy's own numbers.
     """
     own, found = policy.protection, []
+    if policy.follows is not None and policy.follows.planned:
+        raise UsageError(
+            f"{policy.file}: guarantee is planned, and with other limits a release tells more of"
+            " somebody than what is planned of it: suggest before there is a plan, as with"
+            f" guarantee: {{editions: {policy.follows.editions}}}, and plan what it writes"
+        )
     if policy.source.counts_all and own.groups > 1:
         found.append(Choosable("max_groups", _limits(own.groups)))
     clips = [*(each.clip for each in own.quantities), *(each.clip for each in own.quantiles)]

@@ -29,6 +29,7 @@ from policy_engine.kernel.mechanisms.quantile_words import (
     quantile_words,
     rank_error,
 )
+from policy_engine.policy.choice_notes import OF_NUMBERS
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
 from policy_engine.policy.resolve import Policy
@@ -263,8 +264,9 @@ def _cuts(policy: Policy, noise: Noise) -> Iterator[str]:
                 "limits     the release does not say how many people the limits cut:"
                 f" contribution.count_cut: true does, for {share}"
             )
-            up_to = "up to those of the policy, at a price of its own"
-            yield f"           'policy-engine suggest' chooses limits by the data, {up_to}"
+            if OF_NUMBERS not in dict(policy.stated).get("justification", ""):
+                up_to = "up to those of the policy, at a price of its own"
+                yield f"           'policy-engine suggest' chooses limits by the data, {up_to}"
         return
     about = f"give or take {deviation(table):.1f} (1 SD), one number of the whole release"
     for cut in noise.cuts:

@@ -29,11 +29,13 @@ from policy_engine.accounting.shapes import Shape, Solved
 from policy_engine.errors import DomainError, FileError, PolicyError
 from policy_engine.policy.accounts import listed_as, nearest, path_from
 from policy_engine.policy.auto import Guarantee
+from policy_engine.policy.choice_notes import rank_of
 from policy_engine.policy.documents import ReadPolicy, read_policy
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.laws import At, mapping
 from policy_engine.policy.mechanisms.common import Written
 from policy_engine.policy.mechanisms.index import language_of
+from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project import Project, find_project, load_project
 from policy_engine.policy.reading import read_root, read_text, refused
@@ -101,18 +103,28 @@ def following(read: ReadPolicy) -> Following | None:
 def namesakes(policy: Policy, project: Project) -> tuple[Path, ...]:
     """Other files of a project that have a policy's name, by which the ledger knows it.
 
-    A policy that a search has chosen has the name of the one that it was chosen for.
+    A policy that was chosen for another one has its name.
     """
     if policy.is_searched:
         return ()
     own = policy.file.resolve()
     paths = (path for path in policy_paths(project.directory) if path.resolve() != own)
     found = ((path, *_named(path, (policy.name,))) for path in paths)
-    return tuple(
-        path
-        for path, text, name in found
-        if name and mapping(read_root(text, path, "policy")[0].data()).get("search") is None
-    )
+    rank = chosen_rank(policy)
+    return tuple(path for path, text, name in found if name and _rank_in(text, path) == rank)
+
+
+def chosen_rank(policy: Policy) -> tuple[bool, int]:
+    """Of two policies with one name the greater was chosen for the other one."""
+    told = dict(policy.stated).get("justification", "")
+    return rank_of(is_searched=policy.is_searched, justification=told)
+
+
+def _rank_in(text: str, path: Path) -> tuple[bool, int]:
+    """That of a policy that perhaps cannot be loaded."""
+    data = mapping(read_root(text, path, "policy")[0].data())
+    told = str(mapping(data.get("about")).get("justification", ""))
+    return rank_of(is_searched=data.get("search") is not None, justification=told)
 
 
 def of_one_name(policy: Policy, project: Project) -> str:
@@ -223,6 +235,12 @@ def _payer(read: ReadPolicy, at: At) -> _Payer:
     return _Payer(project, name, limit, project.windows[name])
 
 
+def _rank(document: PolicyDocument) -> tuple[bool, int]:
+    """Which policy of one name was chosen for which other one."""
+    told = "" if document.about is None else document.about.justification
+    return rank_of(is_searched=document.search is not None, justification=told)
+
+
 def _account(read: ReadPolicy, project: Project) -> str | None:
     """The account that a policy names, or that of its file; of a table the catalog would tell."""
     document = read.document
@@ -248,9 +266,9 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
         if read is None:
             continue
         other = found.get(name)
-        if other is None or (other.document.search and not read.document.search):
+        if other is None or _rank(read.document) > _rank(other.document):
             found[name] = read  # what was chosen for a policy has its name, and stands for it
-        elif not read.document.search or other.document.search:
+        elif _rank(read.document) == _rank(other.document):
             wrong = f"is the name of two policies, {found[name].file} and {path}"
             payer.refuse(name, wrong, _RENAME)
     for name in names:

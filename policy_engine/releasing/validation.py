@@ -20,7 +20,7 @@ from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_wo
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.choice_notes import CHANGED
-from policy_engine.policy.following import reading_once
+from policy_engine.policy.following import chosen_rank, reading_once
 from policy_engine.policy.loading import load_policy, salvage
 from policy_engine.policy.project import Project, find_project
 from policy_engine.policy.reading import located, refused
@@ -478,8 +478,12 @@ def target_clashes(policies: Sequence[Policy | None]) -> dict[int, tuple[errors.
             continue
         places = _places(policy)
         at, first = next(((n, taken[p]) for n, p in enumerate(places) if p in taken), (0, None))
-        if first is not None and first.is_searched != policy.is_searched:
-            first = None if first.name == policy.name else first  # the one was chosen for the other
+        if (
+            first is not None
+            and first.name == policy.name
+            and chosen_rank(first) != chosen_rank(policy)
+        ):
+            first = None  # the one was chosen for the other
         taken |= {place: policy for place in places if place not in taken}
         if first is not None:
             clashes[index] = located((_clash(policy, first, release=at == 0),), policy.file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -37,7 +38,9 @@ from policy_engine.choose.suggesting import (
 from policy_engine.cli.main import run
 from policy_engine.kernel.mechanisms import Clip
 from policy_engine.policy.choice_notes import CHANGED
+from policy_engine.policy.following import namesakes
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import load_project
 from policy_engine.policy.review_models import key_line
 
 POLICY = """\
@@ -114,6 +117,35 @@ def test_numbers_are_written_as_a_policy_charged_and_released(project, capfd, be
     Path("a.suggested.yaml").unlink()
     assert suggest(capfd)["outcome"] == "put back"
     assert len(charged(capfd)) == 2
+
+
+def test_what_was_suggested_stands_for_the_policy_that_it_was_suggested_for(project, capfd, best):
+    """Both are of one place and one name, and neither is in the other's way."""
+    suggest(capfd)
+    assert run(["validate", "a.yaml", "a.suggested.yaml"]) == 0
+    assert run(["validate", "a.suggested.yaml", "a.yaml"]) == 0
+    here = load_project(Path("policy-engine.yaml"))
+    assert namesakes(load_policy("a.suggested.yaml"), here) == ()
+    shutil.copy("a.suggested.yaml", "b.yaml")
+    assert run(["validate", "a.suggested.yaml", "b.yaml"]) == 1
+    assert [path.name for path in namesakes(load_policy("b.yaml"), here)] == ["a.suggested.yaml"]
+    capfd.readouterr()
+    assert run(["plan", "a.yaml"]) == 0
+    assert "'policy-engine suggest' chooses limits" in capfd.readouterr().out
+    assert run(["plan", "a.suggested.yaml"]) == 0
+    assert "'policy-engine suggest' chooses limits" not in capfd.readouterr().out
+
+
+def test_of_a_plan_no_limits_are_suggested(project, capfd):
+    """A suggestion for a planned policy was charged, and could then not be released."""
+    guarantee = POLICY.partition("guarantee: ")[2].partition("\n")[0]
+    Path("a.yaml").write_text(POLICY.replace(guarantee, "planned"))
+    Path("policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 2.0, delta: 1.0e-4, plan: {a: {editions: 3}}, rest: 0.1}}\n"
+    )
+    told = str(suggest(capfd, code=2)["error"])
+    assert "guarantee is planned" in told and "as with guarantee: {editions: 3}" in told
+    assert not Path(".policy-engine").exists()
 
 
 def test_measures_of_one_column_are_written_without_an_anchor(project, capfd, best):
