@@ -377,7 +377,7 @@ def _lines(
 
 
 def _row(record: int, at: datetime, kind: str, what: str) -> str:
-    return f"  {record:>4}  {at:%Y-%m-%d %H:%M}  {kind:<9}  {what}"
+    return f"  {record:>4}  {at:%Y-%m-%d %H:%M} UTC  {kind:<9}  {what}"
 
 
 def _decision(decision: Decision, kind: str, what: str) -> str:

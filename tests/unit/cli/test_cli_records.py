@@ -774,3 +774,13 @@ def test_outside_of_a_project_nothing_is_looked_at(cli, tmp_path, monkeypatch, w
     assert found.code == 2
     assert f"no policy-engine.yaml here or above ({folder})" in found.err
     assert [*folder.iterdir()] == []
+
+
+def test_the_times_of_a_list_say_their_zone(cli, policy, project):
+    """An account's windows follow the project's zone, and the list told UTC without a word."""
+    (project / "policy-engine.yaml").write_text(
+        "zone: Asia/Tokyo\naccounts: {people: {epsilon: 1, delta: 1.0e-6}}\n"
+    )
+    assert cli("release", policy("a")).code == 0
+    shown = cli("ledger", "show").out
+    assert len(re.findall(r"^ +\d+  \d{4}-\d\d-\d\d \d\d:\d\d UTC  \w", shown, re.MULTILINE)) == 2
