@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.composition import Accountant
-from policy_engine.accounting.exact import epsilon_of_event, has_curve
+from policy_engine.accounting.exact import delta_of_event, epsilon_of_event, has_curve
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.plans import (
     PlanLine,
@@ -46,6 +46,7 @@ from policy_engine.releasing.preview import Preview
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.adaptive import Repeated
     from policy_engine.accounting.events import Event
 
 MANY = 12
@@ -274,19 +275,20 @@ class _Question:
     def _less(self, event: Event) -> str:
         """That such an event promises less than the policy as it is, if it does.
 
-        Both are told at the policy's δ: at another one the same noise has another ε.
+        Both are told at the policy's δ, for at another one the same noise has another ε; at its ε
+        where the other ε would be above all that the account allows.
         """
         own, less = self.policy.guarantee, "each promises less than the policy now"
-        try:
+        with suppress(DomainError):  # of a δ that it has at no ε
             once = certified(event, own.delta, self.notion)
-        except DomainError:  # at no ε
-            ends = _TWO_UP.plus(Accountant.of([event], self.notion).certain)
-            return f"{less}: δ {in_text(ends)} or more, and not δ {in_text(own.delta)}"
-        if once.epsilon <= own.epsilon and once.delta <= own.delta:
-            return ""
-        pairs = (once.epsilon, once.delta), (own.epsilon, own.delta)
-        has, had = (f"ε {in_text(epsilon)} (at δ {in_text(delta)})" for epsilon, delta in pairs)
-        return f"{less}: {has}, and not {had}"
+            if once.epsilon <= own.epsilon and once.delta <= own.delta:
+                return ""
+            if once.epsilon <= self.limit.epsilon or not has_curve(event):
+                has, had = map(_pair, (once, own))
+                return f"{less}: {has}, and not {had}"
+        delta = _TWO_UP.plus(delta_of_event(event, own.epsilon, self.notion))
+        has, had = in_text(delta), in_text(own.delta)
+        return f"{less}: δ {has} (at ε {in_text(own.epsilon)}), and not δ {had}"
 
     def _is_planned(self, whole: WindowPlan) -> bool:
         """Whether its window can have such a plan: with nothing charged yet that it would hold."""
@@ -311,6 +313,10 @@ def _seen(policy: Policy) -> int | None:
     """From how many people on all its groupings do; None where groups are shown in any case."""
     listed = policy.protection.keys
     return None if listed else max(policy.protection.visible(policy).values(), default=None)
+
+
+def _pair(promised: Repeated | Guarantee) -> str:
+    return f"ε {in_text(promised.epsilon)} (at δ {in_text(promised.delta)})"
 
 
 def _yaml(delta: Decimal) -> str:

@@ -167,6 +167,15 @@ def test_no_numbers_are_above_the_limit(cli, write):
         assert said and all(Decimal(str(way["epsilon"])) <= 1 for way in said), said
 
 
+def test_a_policy_of_a_tiny_delta_is_told_no_epsilon_above_the_limit(cli, write):
+    """At such a δ the noise of twelve that fill an account has an ε above all that it allows."""
+    write("sample", "guarantee: {epsilon: 0.2, delta: 1.0e-12}")
+    told = [way["less"] for way in ways(cli)]
+    assert any(re.search(r"now: δ \S+ \(at ε 0.2\), and not δ 1e-12$", each) for each in told)
+    found = [float(each) for less in told for each in re.findall(r"ε ([0-9.]+)", less)]
+    assert found and max(found) <= 1, told
+
+
 def test_of_the_other_notion_it_is_written_too(cli, write):
     write("counts", "guarantee: {epsilon: 0.2, delta: 1.0e-7, neighbours: replace_one}")
     first, second, third = ways(cli, "--releases", 3)
