@@ -35,13 +35,12 @@ def frozen(cls: Any = None, /, *, eq: bool = True, kw_only: bool = False) -> Any
     own = dict(vars(cls))
     dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
     every = fields(cls)
-    names = {f.name for f in every}
     compared = _values([f.name for f in every if f.compare])
     hashed = _values([f.name for f in every if (f.compare if f.hash is None else f.hash)])
     shown = [f.name for f in every if f.repr]
 
     def set_once(self: Any, name: str, value: object) -> None:
-        if name in self.__dict__ or name not in names:
+        if name in self.__dict__ or name not in cls.__dataclass_fields__:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
         self.__dict__[name] = value
 

@@ -37,6 +37,7 @@ class Unreadable(ValueError):
     """A sign that no printed text has outside quotes."""
 
 
+@lru_cache(maxsize=4)
 def tokens(text: str, engine: str) -> tuple[str, ...]:
     """The tokens of a text; one that touches the token before it says so where that could matter.
 
@@ -56,8 +57,7 @@ def tokens(text: str, engine: str) -> tuple[str, ...]:
             continue
         folds = kind == "word" and form.case != "exact" and not _is_name(piece.lower())
         token = piece.upper() if folds else piece
-        matters = last not in _LOOSE and token not in _LOOSE
-        matters = matters or (token == "(" and last[-1:].isalnum())
+        matters = not {last, token} & _LOOSE or (token == "(" and last[-1:].isalnum())
         found.append(f"{'+' if touches and matters else ' '}{token}")
         last, touches = token, True
     return tuple(found)

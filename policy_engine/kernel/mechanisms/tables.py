@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isqrt
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ Case = tuple[Text, Text, Number]
 """Below which 60 bits, in hex digits and in digits of whole bytes, which value."""
 
 
+@lru_cache(maxsize=64)  # whoever certifies prints again what was printed
 def draws_of(table: IntegerTable, offset: int = 0) -> Nodes:
     """What a template is given to draw Z - ``offset``."""
     numbered = enumerate(table.entries, table.least - offset)
