@@ -324,26 +324,37 @@ def cells_of(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Cells:
     Where there are more places than 62 bits tell apart the groups are numbered as they come, and no
     column's label is told of them: whatever the table, nothing fails.
     """
-    sizes = tuple(lattice.ladders[at].sizes[scheme[at]] for at in lattice.in_order)
-    numbers, places = numbers_of(histogram.labels.T, lattice, scheme)
+    numbers, places, sizes = _numbered(histogram, lattice, scheme)
     if prod(sizes) > MOST_PLACES:
         sizes = ()
     return Cells(*summed(numbers, histogram.people, places), sizes)
 
 
-def numbers_of(labels: Integers, lattice: Lattice, scheme: Scheme) -> tuple[Integers, int]:
+def _numbered(
+    histogram: Histogram, lattice: Lattice, scheme: Scheme
+) -> tuple[Integers, int, tuple[int, ...]]:
+    """The number of each row's group, what all are below, and how many labels a column has."""
+    order = lattice.in_order
+    codes = [lattice.ladders[at].codes[scheme[at]] for at in order]
+    sizes = tuple(lattice.ladders[at].sizes[scheme[at]] for at in order)
+    return *numbers_of([histogram.labels[:, at] for at in order], codes, sizes), sizes
+
+
+def numbers_of(
+    labels: Sequence[npt.NDArray[np.integer]], codes: Sequence[Integers], sizes: Sequence[int]
+) -> tuple[Integers, int]:
     """The number of the group that each row is in, and what all of them are below.
 
-    ``labels`` are the finest ones, a row of them for each column of the lattice.
+    ``labels`` are the finest ones, an array for each column. ``codes`` say what each becomes, of
+    which there are ``sizes``; the last column's stride is 1.
     """
-    numbers, places = np.zeros(labels.shape[1], dtype=np.int64), 1
-    for at in reversed(lattice.in_order):
-        size, codes = lattice.ladders[at].sizes[scheme[at]], lattice.ladders[at].codes[scheme[at]]
+    numbers, places = np.zeros(len(labels[0]), dtype=np.int64), 1
+    for own, size, code in zip(reversed(labels), reversed(sizes), reversed(codes), strict=True):
         if places * size > MOST_PLACES:
             found, numbers = np.unique(numbers, return_inverse=True)
             places = len(found)
         if size > 1:
-            numbers += (codes * places).take(labels[at])
+            numbers += (code * places).take(own)
             places *= size
     return numbers, places
 
@@ -374,9 +385,7 @@ def _walked_by_person(
             places, pairs = prod(sizes), cells.numbers
         else:  # more places than 62 bits tell apart
             sizes = ()
-            _, group = np.unique(
-                numbers_of(histogram.labels.T, lattice, scheme)[0], return_inverse=True
-            )
+            _, group = np.unique(_numbered(histogram, lattice, scheme)[0], return_inverse=True)
             places = int(group.max(initial=0)) + 1
             pairs = np.unique(persons * places + group)
         person, group = np.divmod(pairs, places)

@@ -187,7 +187,7 @@ def search_public(
     if objective is Objective.score:
         questions.append(BestScore(seen, wanted, anonymous))
     elif objective in {Objective.discernibility, Objective.classes}:
-        questions.append(Everything())
+        questions.append(Everything(lattice))
     look(histogram, lattice, seen, [*questions, *(Frontier(seen, each) for each in frontiers)])
     table = _Table(histogram, seen, least, model)
     values = values_of(histogram, seen, objective, wanted)

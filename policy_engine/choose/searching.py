@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from policy_engine.accounting.bisection import least_integer
-from policy_engine.choose.boxes import Floats, SchemesSeen, look
+from policy_engine.choose.boxes import Box, Floats, SchemesSeen, look
 from policy_engine.choose.lattice import (
     Cells,
     Flags,
@@ -58,20 +58,32 @@ class IsAnonymous:
 
     def __init__(self, seen: SchemesSeen, model: Anonymity, total: int) -> None:
         self._shown, self._model, self._total = seen.people[model.k], model, total
-        self.yes: Flags = np.zeros(self._shown.shape, dtype=bool)
+        self.holds: Flags = np.zeros(self._shown.shape, dtype=bool)
+        """Every scheme that has it, once no more is wanted."""
+        self._lacks: Flags = np.zeros(self._shown.shape, dtype=bool)
 
     def note(self, place: Scheme) -> None:
         """A scheme has been seen."""
-        self.yes[place] = self._model.holds(int(self._shown[place]), self._total)
+        if self._model.holds(int(self._shown[place]), self._total):
+            self.holds[_coarser(place)] = True
+        else:
+            self._lacks[_finer(place)] = True
 
-    def wants(self, finest: Scheme, coarsest: Scheme) -> bool:
-        """Whether the coarsest has it, and the finest has not."""
-        return bool(self.yes[coarsest] and not self.yes[finest])
+    def open(self, box: Box) -> Flags:
+        """Those that are not settled."""
+        return ~(self.holds[box] | self._lacks[box])
 
-    @property
-    def holds(self) -> Flags:
-        """Every scheme that has it, once no more is wanted: what is as coarse as one seen."""
-        return _upwards(self.yes)
+    def may_hold(self, box: Box) -> Flags:
+        """Those that are not known to lack it."""
+        return ~self._lacks[box]
+
+
+def _coarser(place: Scheme) -> Box:
+    return tuple(slice(at, None) for at in place)
+
+
+def _finer(place: Scheme) -> Box:
+    return tuple(slice(at + 1) for at in place)
 
 
 def _upwards(found: Flags) -> Flags:
@@ -372,68 +384,90 @@ def values_of(histogram: Histogram, seen: SchemesSeen, objective: Objective, lea
 class Everything:
     """The question what every scheme is."""
 
+    def __init__(self, lattice: Lattice) -> None:
+        self._all: Flags = np.ones(lattice.shape, dtype=bool)
+
     def note(self, place: Scheme) -> None:
         """A scheme has been seen."""
 
-    def wants(self, finest: Scheme, coarsest: Scheme) -> bool:
+    def open(self, box: Box) -> Flags:
         """All of them matter."""
-        return True
+        return self._all[box]
+
+
+class _Between:
+    """Two numbers of each scheme, between which its own is, where coarser ones have more."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._least: Integers = np.full(shape, -1, dtype=np.int64)
+        self._most: Integers = np.full(shape, np.iinfo(np.int64).max)
+
+    def note(self, place: Scheme, own: int, *, is_least: bool = True) -> None:
+        """What a scheme has; it counts as a least number where it is of those asked for."""
+        finer, coarser = self._most[_finer(place)], self._least[_coarser(place)]
+        np.minimum(finer, own, out=finer)
+        if is_least:
+            np.maximum(coarser, own, out=coarser)
+
+    def open(self, box: Box) -> tuple[Integers, Flags]:
+        """The most that each of a box can have, and whether no finer one is known to have it.
+
+        A finer one is at least as precise, and stands before it.
+        """
+        most = self._most[box]
+        return most, most > self._least[box]
 
 
 class BestScore:
     """The question which scheme has the best score, of those that have a model if one is asked for.
 
-    A score is at most that of the coarsest, if that were as precise as the finest.
+    What is above in a scheme's groups grows with what is coarser.
     """
 
     def __init__(self, seen: SchemesSeen, least: int, among: IsAnonymous | None = None) -> None:
         self._people, self._groups, self._less = seen.people[least], seen.groups[least], least - 1
         precisions, whole = seen.lattice.precisions
         self._precisions, self._among, self._best = precisions / whole, among, -1.0
-
-    def _above(self, place: Scheme) -> int:
-        return int(self._people[place] - self._less * self._groups[place])
-
-    def _counts(self, place: Scheme) -> bool:
-        return self._among is None or bool(self._among.yes[place])
+        self._between = _Between(seen.lattice.shape)
 
     def note(self, place: Scheme) -> None:
         """A scheme has been seen."""
-        if self._counts(place):
-            self._best = max(self._best, self._above(place) * float(self._precisions[place]))
+        own = int(self._people[place] - self._less * self._groups[place])
+        counts = self._among is None or bool(self._among.holds[place])
+        self._between.note(place, own, is_least=counts)
+        if counts:
+            self._best = max(self._best, own * float(self._precisions[place]))
 
-    def wants(self, finest: Scheme, coarsest: Scheme) -> bool:
-        """Whether one between can be as good as the best so far, and better than the finest."""
-        most = self._above(coarsest)
-        if not self._counts(coarsest) or most * float(self._precisions[finest]) < self._best:
-            return False
-        return not self._counts(finest) or most > self._above(finest)
+    def open(self, box: Box) -> Flags:
+        """Those that can be as good as the best so far."""
+        most, is_open = self._between.open(box)
+        if self._among is not None:
+            is_open = is_open & self._among.may_hold(box)
+        return is_open & (most * self._precisions[box] >= self._best)
 
 
 class Frontier:
-    """The question which schemes no other beats in the people shown and in precision.
-
-    What is between shows at most what the coarsest does, and is at most as precise as the finest.
-    """
+    """The question which schemes no other beats in the people shown and in precision."""
 
     def __init__(self, seen: SchemesSeen, least: int) -> None:
         self._people = seen.people[least]
         known, ranks = np.unique(seen.lattice.precisions[0], return_inverse=True)
-        self._ranks = ranks.reshape(self._people.shape)
+        self._ranks: Integers = ranks.reshape(self._people.shape)
         self._most = np.full(len(known) + 1, -1)  # that one shows of this precision, or of more
+        self._between = _Between(seen.lattice.shape)
 
     def note(self, place: Scheme) -> None:
         """A scheme has been seen."""
-        people, rank = self._people[place], self._ranks[place]
+        people, rank = int(self._people[place]), self._ranks[place]
+        self._between.note(place, people)
         if people > self._most[rank]:
             self._most[: rank + 1] = np.maximum(self._most[: rank + 1], people)
 
-    def wants(self, finest: Scheme, coarsest: Scheme) -> bool:
-        """Whether one between can be on it, besides the finest."""
-        people, rank = self._people[coarsest], self._ranks[finest]
-        if self._most[rank] > people or self._most[rank + 1] >= people:
-            return False
-        return bool(people > self._people[finest])
+    def open(self, box: Box) -> Flags:
+        """Those that may be on it."""
+        most, is_open = self._between.open(box)
+        ranks = self._ranks[box]
+        return is_open & (most >= self._most[ranks]) & (most > self._most[ranks + 1])
 
 
 def above(cells: Cells, least: int) -> float:

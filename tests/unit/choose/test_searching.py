@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from policy_engine.choose import boxes
 from policy_engine.choose import lattice as lattice_module
 from policy_engine.choose.boxes import SchemesSeen, look
 from policy_engine.choose.lattice import (
@@ -138,7 +139,7 @@ def test_what_was_not_looked_at_does_not_matter(seed: int) -> None:
     model, least = Anonymity(rng.randint(1, 6), Fraction(1, 10)), rng.randint(1, 9)
     every, some = SchemesSeen(lattice, [model.k, least]), SchemesSeen(lattice, [model.k, least])
     asked = IsAnonymous(some, model, histogram.total)
-    look(histogram, lattice, every, [Everything()])
+    look(histogram, lattice, every, [Everything(lattice)])
     look(histogram, lattice, some, [asked, BestScore(some, least, asked), Frontier(some, least)])
     holds = [model.holds(people, histogram.total) for people in every.people[model.k].ravel()]
     assert asked.holds.ravel().tolist() == holds
@@ -155,10 +156,38 @@ def test_what_was_not_looked_at_does_not_matter(seed: int) -> None:
 def test_groups_are_told_apart_where_62_bits_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     histogram, lattice, _ = random_table(11)
     usual, wide = SchemesSeen(lattice, [2]), SchemesSeen(lattice, [2])
-    look(histogram, lattice, usual, [Everything()])
+    look(histogram, lattice, usual, [Everything(lattice)])
     monkeypatch.setattr(lattice_module, "MOST_PLACES", 8)
-    look(histogram, lattice, wide, [Everything()])
+    look(histogram, lattice, wide, [Everything(lattice)])
     assert wide.people[2].tolist() == usual.people[2].tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_seen_does_not_depend_on_how_groups_are_numbered_or_boxes_wait(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Columns one by one, groups by their hashes alone, rows united at once, the last box first."""
+    histogram, lattice, _ = random_table(seed)
+    usual, other = SchemesSeen(lattice, [1, 3]), SchemesSeen(lattice, [1, 3])
+    look(histogram, lattice, usual, [Everything(lattice)])
+    assert (usual.people[1] == histogram.total).all()
+    changed = {"_TOGETHER": 1, "_DENSE": 0, "_FEW": 0, "_SAVES": 1.0, "_MOST_WAITING": 0}
+    for name, value in changed.items():
+        monkeypatch.setattr(boxes, name, value)
+    look(histogram, lattice, other, [Everything(lattice)])
+    for size in usual.sizes:
+        assert other.people[size].tolist() == usual.people[size].tolist()
+        assert other.groups[size].tolist() == usual.groups[size].tolist()
+        assert other.squares[size].tolist() == usual.squares[size].tolist()
+
+
+def test_numbers_are_told_apart_by_their_hashes() -> None:
+    rng = np.random.default_rng(3)
+    numbers = rng.integers(0, 2**62, 500)[rng.integers(0, 500, 3_000)]
+    found = boxes._renumbered(numbers)
+    assert len({*zip(numbers.tolist(), found.tolist(), strict=True)}) == len({*numbers.tolist()})
+    assert len({*found.tolist()}) == len({*numbers.tolist()})
+    assert found.max() < 10 * len(numbers)
 
 
 def test_less_is_looked_at_than_there_is() -> None:
@@ -180,7 +209,7 @@ def test_each_objective_is_what_its_definition_says() -> None:
     histogram, lattice, rows = table
     k, total = 3, histogram.total
     seen = SchemesSeen(lattice, [k])
-    look(histogram, lattice, seen, [Everything()])
+    look(histogram, lattice, seen, [Everything(lattice)])
     found = {each: values_of(histogram, seen, each, k) for each in Objective}
     for scheme in lattice.schemes():
         place, people = lattice.place(scheme), by_hand(table, scheme)
