@@ -238,7 +238,8 @@ def release(
         ``clock``: a function that returns the time. It decides what is due.
 
     Raises:
-        PolicyError, NotCertifiable: the policy does not fit its source, or cannot be certified.
+        PolicyError, NotCertifiable: the policy does not fit its source, cannot be certified, or has
+            a search to be made first.
         NotReleasable: the release was charged and is lost, and only ``revise`` draws a new one. Or
             the edition is not due yet, or can no longer be drawn.
         BudgetExceeded: the account cannot pay. Nothing was drawn.
