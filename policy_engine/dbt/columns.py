@@ -19,6 +19,8 @@ from policy_engine.dbt.lexing import is_reader
 from policy_engine.dbt.naming import Name, Part
 from policy_engine.dbt.reading import BY_NAME, NodeReader
 from policy_engine.dbt.taint import Edge, Graph
+from policy_engine.engines import ENGINES
+from policy_engine.engines.types import parser_of
 from policy_engine.values import frozen
 
 # What the parser would warn of is not followed here.
@@ -118,7 +120,7 @@ def carried(text: str, dialect: str, held: Callable[[Name], Held]) -> Held:
     try:
         if len(text) > _LONGEST:
             raise _NotUnderstood
-        read = {"mariadb": "mysql"}.get(dialect, dialect)
+        read = parser_of(dialect) if dialect in ENGINES else dialect
         statements = [each for each in parse(text, read=read) if each is not None]
         if len(statements) != 1:
             raise _NotUnderstood

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from policy_engine.dbt.naming import Name, Part
+from policy_engine.engines.sql_rules import rules_of
 
 STRING, QUOTED, WORD = "string", "quoted", "word"
 
@@ -21,11 +22,6 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_MYSQL = words("mariadb mysql")
-_BACKSLASHES = words("bigquery clickhouse databricks snowflake spark") | _MYSQL
-"""Dialects in whose texts a backslash escapes."""
-_DOUBLE_QUOTES = words("bigquery databricks spark") | _MYSQL
-"""Dialects in which a text may stand in double quotes."""
 _RUNS = re.compile(r"/\*M?!\d*(.*?)\*/", re.DOTALL)
 
 
@@ -40,7 +36,7 @@ class Token(NamedTuple):
 
 def as_it_runs(text: str, dialect: str) -> str:
     """A text without what only looks like a comment: MySQL runs /*! … */."""
-    return _RUNS.sub(r" \1 ", text) if dialect in _MYSQL else text
+    return _RUNS.sub(r" \1 ", text) if rules_of(dialect).runs else text
 
 
 def tokens(text: str, dialect: str = "") -> list[Token]:
@@ -66,36 +62,24 @@ def _tokens(text: str, dialect: str) -> Iterator[Token]:
                 yield Token("sign", "\\", "", start)
         elif kind != "number":
             yield Token(kind, written, "", start)
-            escapes = kind == STRING and "\\'" in written and dialect not in _BACKSLASHES
+            escapes = kind == STRING and "\\'" in written and not rules_of(dialect).escapes
             if escapes or written in ("'", '"'):
                 yield Token("sign", "\\", "", start)
 
 
 @lru_cache(maxsize=16)
 def _pattern(dialect: str) -> re.Pattern[str]:
-    inner = r"(?:[^%s\\]|\\.|%s%s)*" if dialect in _BACKSLASHES else "(?:[^%s]|%s%s)*"
+    rules = rules_of(dialect)
+    inner = r"(?:[^%s\\]|\\.|%s%s)*" if rules.escapes else "(?:[^%s]|%s%s)*"
     single, double = (f"{sign}{inner % (sign, sign, sign)}{sign}" for sign in "'\"")
-    strings, names = [single], ["`[^`]*`"]
-    if dialect not in _MYSQL:
+    strings, names = [*rules.strings, single], ["`[^`]*`"]
+    if rules.dollars:
         strings.append(r"\$(?P<tag>\w*)\$.*?\$(?P=tag)\$")
-    if dialect in {"databricks", "spark"}:
-        strings[:0] = [r"[rR]'[^']*'", r'[rR]"[^"]*"']
-    (strings if dialect in _DOUBLE_QUOTES else names).append(double)
-    ends = r"\n" if dialect == "clickhouse" else r"\r\n"
-    comments = [r"--(?=\s)[^\n]*" if dialect in _MYSQL else f"--[^{ends}]*", r"/\*.*?\*/"]
+    (strings if rules.quotes else names).append(double)
+    names += rules.names
+    comments = (rules.dashes, r"/\*.*?\*/", *rules.comments)
     # A name that begins with a digit; a number has an e at most.
-    word = r"(?:[^\W\d]|\d\w*?[^\W\d_eE])[\w$]*"
-    if dialect == "bigquery":
-        strings[:0] = ["'{3}.*?'{3}", '"{3}.*?"{3}']
-        word += r"(?:(?:-\w+)+(?=\.))?"  # the name of a project has dashes
-    if dialect == "bigquery" or dialect in _MYSQL:
-        comments.append(r"\#[^\n]*")
-    if dialect == "clickhouse":
-        comments.append(r"\#[ !][^\n]*")
-    if dialect == "snowflake":
-        comments.append(r"//[^\n]*")
-    if dialect == "tsql":
-        names.append(r"\[[^\]]*\]")
+    word = r"(?:[^\W\d]|\d\w*?[^\W\d_eE])[\w$]*" + rules.word
     return re.compile(
         rf"""\s*+(?:(?P<comment>{"|".join(comments)})
         |(?P<string>{"|".join(strings)})

@@ -7,25 +7,16 @@ folded as the engine folds it. *Perhaps* the same: without case, whatever stands
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from policy_engine.engines.sql_rules import rules_of
 
 _PART = re.compile(
     r"\s*(?:\"(?P<double>(?:[^\"]|\"\")*)\"|`(?P<tick>(?:[^`]|``)*)`|\[(?P<square>[^\]]*)\]"
     r"|(?P<bare>[^\s.\"`\[\]()',;]+))\s*(?P<dot>\.|\Z)"
 )
-_FOLDING: Mapping[str, Callable[[str], str]] = {
-    "postgres": str.lower,
-    "snowflake": str.upper,
-    "oracle": str.upper,
-    "bigquery": str,
-    "clickhouse": str,
-    "mariadb": str,
-    "mysql": str,
-}
-"""What an engine does to names without quotes; the others compare every name without case."""
-
 _ADAPTERS = {
     "alloydb": "postgres",
     "athena": "trino",
@@ -59,11 +50,12 @@ class Part(NamedTuple):
 
     def folded(self, dialect: str) -> str:
         """The part in the form in which the engine compares it."""
-        return self.kept(dialect) if dialect in _FOLDING else self.text.lower()
+        return self.text.lower() if rules_of(dialect).folds is None else self.kept(dialect)
 
     def kept(self, dialect: str) -> str:
         """The part as quotes would have it: a name without quotes as the engine folds it."""
-        return self.text if self.quoted else _FOLDING.get(dialect, str)(self.text)
+        folds = rules_of(dialect).folds
+        return self.text if self.quoted or folds is None else folds(self.text)
 
 
 Name = tuple[Part, ...]

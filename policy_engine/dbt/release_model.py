@@ -24,8 +24,9 @@ from policy_engine.dbt.editions import after_git_edition, own_places, own_spans,
 from policy_engine.dbt.releases import drawn_model, model_name, release_id
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.texts import escaped, opens, text_md5
-from policy_engine.dbt.types import TEXT, Columns, engine_type, released_types, table_of
+from policy_engine.dbt.types import Columns, released_types, table_of
 from policy_engine.dialects import Engine
+from policy_engine.engines.sql_rules import rules_of
 from policy_engine.errors import InternalError, PolicyError, Problem
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.mechanisms import Secret
@@ -144,7 +145,7 @@ class ReleaseModel:
         """The columns of what is read: with the edition, where the rows of several stand there."""
         if not self.policy.release.append:
             return self.types
-        return {EDITION: engine_type(TEXT, self.dialect), **self.types}
+        return {EDITION: rules_of(self.dialect.name).type("text"), **self.types}
 
     @property
     def least_shown(self) -> int:
@@ -293,7 +294,7 @@ def release_model(
     heading = {"mark": MARK, "file": policy.file.name.replace("#}", "# }"), "release": release}
     listed = ", ".join(quoted(name) for name in types)
     if policy.release.append:
-        listed = f"cast('' as {engine_type(TEXT, dialect)}) as {EDITION}, {listed}"
+        listed = f"cast('' as {rules_of(dialect.name).type('text')}) as {EDITION}, {listed}"
     return ReleaseModel(
         policy=policy,
         node=nodes[0],

@@ -27,6 +27,7 @@ from policy_engine.dbt.targets import (
 from policy_engine.dbt.types import Columns
 from policy_engine.dialects import Engine
 from policy_engine.engines.base import NameCase
+from policy_engine.engines.sql_rules import rules_of
 from policy_engine.errors import PolicyEngineError, PolicyError, Problem, WarehouseError
 from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.reading import located
@@ -34,7 +35,6 @@ from policy_engine.policy.resolve import Source
 from policy_engine.warehouse.connecting import connected, is_connected_to
 
 _Types = Mapping[str, str]
-_NATIVE = {"postgres": {"DOUBLE": "double precision", "FLOAT": "real"}}
 
 
 @dataclass
@@ -114,7 +114,7 @@ class Room:
                 connected(warehouse_of(self.project, self.targets, target.name))
             ) as warehouse:
                 table = warehouse.table(Source(None, ".".join(parts)), self.project.directory)
-                names = _NATIVE.get(warehouse.dialect.name, {})
+                names = rules_of(warehouse.dialect.name).native
         except PolicyEngineError as error:
             # A model that does not stand yet has no columns: dbt, slow to start, is not asked.
             if node.kind != "source" and is_connected_to(target.adapter):

@@ -26,6 +26,7 @@ from policy_engine.dbt.project import DbtProject, last_run
 from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint, way_to
+from policy_engine.engines.sql_rules import rules_of
 from policy_engine.values import frozen
 
 _NAMED = 5
@@ -236,7 +237,7 @@ def masked(node: Node, adapter: str) -> frozenset[str]:
     ...     "bigquery")
     frozenset({'mail'})
     """
-    key = _MASKS.get(adapter, "")
+    key = rules_of(adapter).mask
     is_applied = node.materialized in {"table", "incremental"}
     if adapter == "snowflake":
         is_applied = any("apply_masking_policy" in sql for _, sql in node.hooks())
@@ -248,9 +249,6 @@ def masked(node: Node, adapter: str) -> frozenset[str]:
             places = (column, config, mapping(column, "meta"), mapping(config, "meta"))
             found |= {name.lower()} if any(each.get(key) for each in places) else set()
     return frozenset(found)
-
-
-_MASKS = {"bigquery": "policy_tags", "databricks": "column_mask", "snowflake": "masking_policy"}
 
 
 def _read_by_name(view: View) -> Iterator[GateFinding]:
@@ -373,7 +371,6 @@ _EVERYBODY = words("""
     specialgroup:allauthenticatedusers % @%
 """) | {"account users", "all users"}
 """Grantees that are everybody, or everybody who has an account."""
-_OWN = {"databricks": {"users"}, "clickhouse": {"all"}}
 
 
 def _grants_of(node: Node) -> Iterator[tuple[str, str]]:
@@ -418,6 +415,6 @@ def _has_everybody(grantee: str, dialect: str) -> bool:
             return True
         for word in ("role ", "group ", "user "):
             bare = bare.removeprefix(word).strip("`\"' ")
-        if bare in _EVERYBODY or bare in _OWN.get(dialect, ()):
+        if bare in _EVERYBODY or bare in rules_of(dialect).everybody:
             return True
     return False

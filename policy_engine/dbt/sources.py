@@ -18,6 +18,7 @@ from policy_engine.dbt.naming import read_name
 from policy_engine.dbt.project import ProjectFiles
 from policy_engine.dbt.texts import REF, SOURCE, named
 from policy_engine.dbt.yaml_items import Item, YamlItems
+from policy_engine.engines.sql_rules import rules_of
 from policy_engine.errors import FileError
 from policy_engine.values import frozen
 
@@ -92,7 +93,7 @@ class SourceNode:
         for column in self.columns:
             name, kind = str(column.get("name") or ""), column.get("data_type")
             if name and kind:
-                folds = adapter == "snowflake" and name not in quoted
+                folds = rules_of(adapter).folds is str.upper and name not in quoted
                 found[name.upper() if folds else name] = str(kind)
         return found
 

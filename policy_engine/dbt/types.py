@@ -10,7 +10,8 @@ from sqlglot.errors import ParseError
 from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Field, Kind, Table
 from policy_engine.compile.reading import read_columns
 from policy_engine.dialects import Engine
-from policy_engine.engines.types import told, type_of
+from policy_engine.engines.sql_rules import EngineRules, rules_of
+from policy_engine.engines.types import DECLARED, told, type_of
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.types import Type, places_of
@@ -56,28 +57,6 @@ def table_of(columns: Columns, dialect: Engine, parts: tuple[str, ...]) -> Table
     return Table(found, parts=parts, case=dialect.case, filled=frozenset(columns.types))
 
 
-_INTEGERS = ("int", "integer", "bigint", "smallint", "tinyint")
-_ALIASES: Mapping[str, Mapping[str, str]] = {
-    "snowflake": {
-        **dict.fromkeys((*_INTEGERS, "byteint", "number"), "number(38,0)"),
-        **dict.fromkeys(("string", "char", "character"), "varchar"),
-        **dict.fromkeys(("double", "double precision", "real", "float4", "float8"), "float"),
-        "datetime": "timestamp_ntz",
-    },
-    "bigquery": {
-        **dict.fromkeys((*_INTEGERS, "byteint"), "int64"),
-        "boolean": "bool",
-        "decimal": "numeric",
-    },
-    "redshift": {"int2": "smallint", "int": "integer", "int4": "integer", "int8": "bigint",
-                 "bool": "boolean", "decimal": "numeric",
-                 "timestamp": "timestamp without time zone",
-                 "timestamptz": "timestamp with time zone"},
-    "postgres": {"bool": "boolean", "string": "text"},
-    "trino": {"int": "integer", "timestamp": "timestamp(3)"},
-}  # fmt: skip
-
-
 _DUCKDB = {
     "INT": "INTEGER",
     "INT128": "HUGEINT",
@@ -109,44 +88,11 @@ def kernel_type(native: str, dialect: Engine) -> str:
     if native.upper().startswith("ENUM("):
         return native
     plain = " ".join(native.lower().split())
-    meaning = type_of(dialect.name, _ALIASES.get(dialect.name, {}).get(plain, native))
+    meaning = type_of(dialect.name, rules_of(dialect.name).aliases.get(plain, native))
     return told(dialect.name, meaning)
 
 
-TEXT, WHOLE, DECIMAL, DAY = "text", "whole", "decimal", "day"
-MOMENT, TRUTH, DOUBLE = "moment", "truth", "double"
-_RELEASED = {"integer": WHOLE, "decimal": DECIMAL, "date": DAY, "timestamp": MOMENT}
-_STANDARD = {
-    TEXT: "varchar", WHOLE: "bigint", DECIMAL: "decimal(18, {})", DAY: "date",
-    MOMENT: "timestamp", TRUTH: "boolean", DOUBLE: "double",
-}  # fmt: skip
-_OWN: Mapping[str, Mapping[str, str]] = {
-    "postgres": {TEXT: "text", DECIMAL: "numeric(18, {})", DOUBLE: "double precision"},
-    "redshift": {TEXT: "varchar(max)", DECIMAL: "numeric(18, {})", DOUBLE: "double precision"},
-    "snowflake": {DECIMAL: "number(18, {})", MOMENT: "timestamp_ntz", DOUBLE: "float"},
-    "bigquery": {
-        TEXT: "string", WHOLE: "int64", DECIMAL: "numeric", MOMENT: "datetime", TRUTH: "bool",
-        DOUBLE: "float64",
-    },
-    "spark": {TEXT: "string", MOMENT: "timestamp_ntz"},
-    "databricks": {TEXT: "string", MOMENT: "timestamp_ntz"},
-    "trino": {MOMENT: "timestamp(6)"},
-    "mysql": {TEXT: "text", MOMENT: "datetime(6)", TRUTH: "tinyint(1)"},
-    "mariadb": {TEXT: "text", MOMENT: "datetime(6)", TRUTH: "tinyint(1)"},
-    "tsql": {TEXT: "varchar(max)", MOMENT: "datetime2", TRUTH: "bit", DOUBLE: "float"},
-    "clickhouse": {
-        TEXT: "String", WHOLE: "Int64", DECIMAL: "Decimal(18, {})", DAY: "Date32",
-        MOMENT: "DateTime64(6, 'UTC')", TRUTH: "Bool", DOUBLE: "Float64",
-    },
-    "sqlite": {TEXT: "text", WHOLE: "integer", DECIMAL: "numeric"},
-}  # fmt: skip
-_DECLARED = {"BIGINT": WHOLE, "DOUBLE": DOUBLE, "TEXT": TEXT, "BOOLEAN": TRUTH, "DATE": DAY,
-             "TIMESTAMP": MOMENT}  # fmt: skip
-
-
-def engine_type(kind: str, dialect: Engine, digits: int = 0) -> str:
-    """A type that a recoding releases, as the engine writes it."""
-    return _OWN.get(dialect.name, {}).get(kind, _STANDARD[kind]).format(digits)
+_DECLARED = {name: kind for kind, name in DECLARED.items()}
 
 
 def released_types(
@@ -156,21 +102,21 @@ def released_types(
 
     ``columns`` are of the source, then of each relation that is joined to it.
     """
-    read = read_columns(policy, table)
-    native = {each.name: engine_type(WHOLE, dialect) for each in table.computed}
+    read, rules = read_columns(policy, table), rules_of(dialect.name)
+    native = {each.name: rules.type("integer") for each in table.computed}
     for relation, known in zip(table.relations, columns, strict=True):
         native |= {field.name: known.types[field.name] for field in relation.columns}
-    found = {GROUPING: engine_type(WHOLE, dialect)} if policy.groupings else {}
+    found = {GROUPING: rules.type("integer")} if policy.groupings else {}
     for name, recoding in policy.recodings:
         column = read.get(name)
         kind = column.column.kind if column is not None else Kind.TEXT
         own = native.get(column.source.name, "") if column is not None else ""
         declared = column.declared if column is not None else None
-        found[name] = _released(recoding, kind, own, declared, dialect)
+        found[name] = _released(recoding, kind, own, declared, rules)
     if policy.release.form == "counts":
-        found[policy.release.count_as] = engine_type(WHOLE, dialect)
+        found[policy.release.count_as] = rules.type("integer")
     for name, digits in _digits_beside(policy):
-        found[name] = engine_type(DECIMAL if digits else WHOLE, dialect, digits)
+        found[name] = rules.type("decimal" if digits else "integer", digits)
     return found
 
 
@@ -188,15 +134,15 @@ def _digits_beside(policy: Policy) -> Iterator[tuple[str, int]]:
 
 
 def _released(
-    recoding: Recoding, kind: Kind, own: str, declared: str | None, dialect: Engine
+    recoding: Recoding, kind: Kind, own: str, declared: str | None, rules: EngineRules
 ) -> str:
     meaning = recode_meaning(recoding)
     if meaning.keeps and declared is not None:
-        return engine_type(_DECLARED[declared], dialect)
+        return rules.type(_DECLARED[declared])
     if meaning.keeps and kind in TIMES:
-        return own if kind is Kind.TIMESTAMP else engine_type(MOMENT, dialect)
+        return own if kind is Kind.TIMESTAMP else rules.type("timestamp")
     if meaning.keeps and kind not in KEPT_AS_TEXT:
         return own.partition(" COLLATE ")[0]
     width = (18, 3) if kind is Kind.DECIMAL else (0, 0)
     released = recoding.released(Type(kind.of_a_claim, *width))  # type: ignore[arg-type]
-    return engine_type(_RELEASED.get(released, TEXT), dialect, meaning.places)
+    return rules.type(released, meaning.places)
