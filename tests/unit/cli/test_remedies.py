@@ -27,6 +27,7 @@ KINDS = {
     "counts": OF_EACH,
     "gaussian": OF_EACH + "noise: {distribution: discrete_gaussian}",
     "public groups": OF_EACH + "public_groups: {file: groups.csv}",
+    "groupings": OF_EACH.replace("keep}", "keep, ward: keep}") + "rollup: {to: [ward], share: 0.2}",
     "cut people": OF_MANY + ", count_cut: true}",
     "sum": OF_MANY + "}\nmeasures: {cost: {sum: cost, per: person, bounds: [0, 40]}}",
     "median": OF_MANY + "}\nmeasures: {cost: {median: cost, per: person, bounds: [0, 40]}}",
