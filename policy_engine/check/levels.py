@@ -101,7 +101,7 @@ def _opened(whole: exp.Expr) -> tuple[exp.Expr, Told, Told, Told]:
         named = named.this
         missed.append("the columns that the table is given: those of the query are its own")
     if whole.kind == "VIEW":
-        missed.append("CREATE VIEW: a table is made, for a view draws anew at every read")
+        missed.append("CREATE VIEW: a table is made because a view draws anew at every read")
     if whole.args.get("properties"):
         missed.append("CREATE TABLE: its properties; left out")
     words = {"replace": "OR REPLACE", "exists": "IF NOT EXISTS"}

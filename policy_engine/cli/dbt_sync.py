@@ -233,7 +233,7 @@ def adopt(
         raise FileError(f"{project.shown(found.path)} exists: {model} has a policy")
     understood = [] if found.claim is None else ["understood:", *lines(found.claim, found.engine)]
     to_confirm = [f"  - {each}" for each in found.beside]
-    to_confirm = ["confirm these, for nothing checks them:", *to_confirm] if to_confirm else []
+    to_confirm = ["confirm these because nothing checks them:", *to_confirm] if to_confirm else []
     understood += to_confirm if understood else []
     if found.text:
         apply([Change(found.path, None, found.text)])

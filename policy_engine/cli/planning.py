@@ -417,7 +417,7 @@ def about_rate(policy: Policy) -> list[str]:
         return []
     text = f"the policy's rate of {shown(policy.rate)}"
     if grain:
-        text += ", and 2^-32 more, for the engine draws with 32 random bits"
+        text += ", and 2^-32 more because the engine draws with 32 random bits"
     if sampled_at != 1:
         text += f", times {shown(sampled_at)}, at which the source was sampled"
     return [text]

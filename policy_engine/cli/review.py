@@ -380,7 +380,7 @@ def _answer(
     why = _why_not(project, found, request, line)
     if why and not anyway:
         raise UsageError(
-            f"{request}: nothing was written, for it would not count: {why}; --anyway writes"
+            f"{request}: nothing was written because it would not count: {why}; --anyway writes"
             " it all the same"
         )
     if not is_json():

@@ -305,7 +305,7 @@ def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
             yield path, law, CONVERT_A_KEY
         elif not readable(column.kind, declared):
             # It would make every value NULL.
-            law = f"{named!r} cannot be read as {declared}, for it is {column.noun}"
+            law = f"{named!r} cannot be read as {declared} because it is {column.noun}"
             yield path, law, "leave it out of source.columns"
     yield from _twice(("source", "columns"), policy.source.columns, table)
     yield from _twice(("filter",), policy.filter, table)

@@ -279,7 +279,7 @@ class _Attesting(Booking):
         self.ledger.draw(entry.id, digest)
         why = _NOT_RESERVED.format(entry.id)
         kept = self.ledger.keep(entry.id, why)
-        why = f"{why}; no certificate can speak of it, for nobody knows its secret; {_FRESH}"
+        why = f"{why}; no certificate can speak of it because nobody knows its secret; {_FRESH}"
         return Told(release, "refused", kept, why)
 
     def _write(self, run: Run, digest: str) -> None:

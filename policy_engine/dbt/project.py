@@ -107,9 +107,7 @@ class DbtProject:
         within = [each for file in self.properties() for each in policies_within(file)]
         for file in within:
             if not {*self.models} & {*file.parents}:
-                message = (
-                    "a policy stands below the paths of models, for its model is written beside it"
-                )
+                message = "a policy stands below a path of models: its model is written beside it"
                 remedy = f"write it into a properties file in {self.shown(self.models[0])}"
                 raise PolicyError((Problem(str(file), 0, 0, "", message, remedy),))
         found = (*self.files(self.models, POLICY), *within)

@@ -99,7 +99,8 @@ class Targets:
         if len(adapters) > 1:
             found = ", ".join(f"{target.name}: {target.adapter}" for target in here)
             raise UsageError(
-                f"release_targets must be of one dialect, for a model has one text; found {found}"
+                "release_targets must be of one dialect because a model has one text;"
+                f" found {found}"
             )
         if asked is not None or not here:
             return self.one(asked)

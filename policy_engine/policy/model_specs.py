@@ -122,7 +122,7 @@ def listed(data: Data) -> Broken:
         "marginals": "marginals" in data,
         "rollup": "rollup" in data,
         "models, which leave groups out": "models" in data,
-        "release.as: rows, for a count can be below 0": release.get("as") == "rows",
+        "release.as: rows because a count can be below 0": release.get("as") == "rows",
         "noise.distribution: negative_binomial, which needs a threshold": noise.get("distribution")
         == "negative_binomial",
     }

@@ -24,7 +24,7 @@ SOURCE_FILES = (*PARQUET_FILES, *CSV_FILES)
 A_SOURCE_FILE = ".parquet, .pq, .csv, .tsv, .txt or .csv.gz"
 """The same, as a message says it."""
 SAVED_AS = "save a spreadsheet as CSV"
-KEY_AS_IT_STANDS = "must be left out, for it names the person, and is compared as it stands"
+KEY_AS_IT_STANDS = "must be left out because it names the person and is compared as it stands"
 CONVERT_A_KEY = "convert it in the source, or leave it out of source.columns"
 ALL_KEPT = "every group is one person and none is released"
 KEY_KEPT = f"is the column of privacy_unit, so that {ALL_KEPT}"

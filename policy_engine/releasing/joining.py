@@ -160,8 +160,8 @@ def _of_ledger(project: Project, ring: Keyring, given: Path | None) -> list[str]
 def _sealing(path: Path, given: Path | None) -> str:
     if given is not None:
         return (
-            f"the sealing key: {given} was not taken, for it is held against the ledger; run this"
-            " again once that is here"
+            f"the sealing key: {given} was not taken because it is held against the ledger; run"
+            " this again once that is here"
         )
     return (
         f"the sealing key: copy .policy-engine/{path.name} from a machine that releases, by a"

@@ -365,20 +365,20 @@ def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
         if spec.decimal == ",":
             part = ",50" if kind == "double" else ""
             message = (
-                f"{path} is read without marks of thousands, for source.csv says none:"
+                f"{path} is read without marks of thousands because source.csv says none:"
                 f" 1.250{part} would be read as no value"
             )
             remedy = f'write thousands: "." under csv, with which 1250{part} is read as before'
         elif spec.delimiter == ";" and not is_marked and kind == "double":
             message = (
-                f"{path} is read with a decimal point, for source.csv says no other mark; files"
+                f"{path} is read with a decimal point because source.csv says no other mark; files"
                 " with ';' mostly have a decimal comma, of which 1.250 would be read as 1.25, and"
                 " 1.250,50 as no value"
             )
             remedy = _SAY_MARKS
         elif spec.delimiter == ";" and not is_marked:
             message = (
-                f"{path} is read as digits alone, for source.csv says no mark of thousands;"
+                f"{path} is read as digits alone because source.csv says no mark of thousands;"
                 " files with ';' mostly have one, and 1.250 would be read as no value"
             )
             remedy = _SAY_MARKS
@@ -401,7 +401,7 @@ def _of_dates(policy: Policy) -> Iterator[errors.Problem]:
         if kind in ("date", "timestamp"):
             path = path_text(("source", "columns", column))
             message = (
-                f"{path} is read as 2026-03-31 alone, for source.csv says no dates: 31.03.2026"
+                f"{path} is read as 2026-03-31 alone because source.csv says no dates: 31.03.2026"
                 " would be read as no value"
             )
             remedy = 'write dates: "%d.%m.%Y" under csv, or dates: "%Y-%m-%d" if so it is'

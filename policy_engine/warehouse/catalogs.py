@@ -40,7 +40,7 @@ def no_schema(schema: str, what: str = "") -> WarehouseError:
 def points_to(target: Name, child: str) -> WarehouseError:
     """The error of a table that another's key keeps in its place."""
     return WarehouseError(
-        f"{'.'.join(target)} cannot be replaced, for a foreign key of {child} points to it: drop"
+        f"{'.'.join(target)} cannot be replaced because a foreign key of {child} points to it: drop"
         " that first, or name another table in release.table"
     )
 

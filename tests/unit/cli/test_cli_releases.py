@@ -197,7 +197,7 @@ def test_a_plan_beside_a_ledger_writes_nothing(cli, policy, project):
     ("changes", "rate", "why"),
     [
         ([("0.1}", "0.1, method: native}")], "0.10000000023283064365386962890625",
-         "the policy's rate of 0.1, and 2^-32 more, for the engine draws with 32 random bits"),
+         "the policy's rate of 0.1, and 2^-32 more because the engine draws with 32 random bits"),
         ([("}\nprivacy_unit: row", ", sampled_at: 0.5}\nprivacy_unit: row")], "0.05",
          "the policy's rate of 0.1, times 0.5, at which the source was sampled"),
     ],

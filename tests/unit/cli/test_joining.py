@@ -194,7 +194,7 @@ def test_a_sealing_key_that_comes_before_the_ledger_is_said_to_wait(
     monkeypatch.chdir(clone)
     kept = project / STATE / "sealing.pem"
     early = cli("join", "--sealing", kept)
-    assert f"{kept} was not taken, for it is held against the ledger" in early.out
+    assert f"{kept} was not taken because it is held against the ledger" in early.out
     with (clone / "policy-engine.yaml").open("a") as file:
         file.write(f"ledger: {project / STATE / 'ledger.sqlite'}\n")
     assert "lacks the sealing key" not in cli("join", "--sealing", kept).out

@@ -346,7 +346,7 @@ def test_an_approval_that_would_not_count_is_not_written_unless_anyway(
     words = ("review", "approve", CLAIM, "--yes", "--role", role, "--key", f"{name}.pem")
     refused = cli(*words)
     assert (refused.code, refused.out, lines(project)) == (2, "", [])
-    assert f"nothing was written, for it would not count: {why}" in refused.err
+    assert f"nothing was written because it would not count: {why}" in refused.err
     written = cli(*words, "--anyway")
     assert (written.code, len(lines(project))) == (0, 1)
     assert f"it does not count: {why}" in written.err

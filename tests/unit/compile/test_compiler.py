@@ -194,11 +194,11 @@ def test_a_recoding_that_does_not_fit_is_told_with_its_remedy(tmp_path, recode, 
         ({"source": "{file: p, columns: {gone: text}}\nprivacy_unit: row"}, "has no column 'gone'"),
         (
             {"source": "{file: p, columns: {born: integer}}\nprivacy_unit: row"},
-            "'born' cannot be read as integer, for it is a date; leave it out of source.columns",
+            "'born' cannot be read as integer because it is a date; leave it out of source.columns",
         ),
         (
             {"source": "{file: p, columns: {id: text}}\nprivacy_unit: {column: id, rows: any}"},
-            "source.columns.id must be left out, for it names the person, and is compared as it"
+            "source.columns.id must be left out because it names the person and is compared as it"
             " stands, found text for a whole number; convert it in the source, or leave it out of"
             " source.columns",
         ),

@@ -259,7 +259,7 @@ def test_a_table_that_is_looked_up_is_joined_by_the_policy(tmp_path, shape):
     done = run(world, "towns")
     assert done.exit_code == 0, done.output
     # That it is public is nobody's word but the user's, who is told so.
-    told = done.output.partition("confirm these, for nothing checks them:")[2]
+    told = done.output.partition("confirm these because nothing checks them:")[2]
     assert "dev.main.regions is the same, whichever people are in dev.main.stg_people" in told
     assert "public, as you state" in told and "has one row for each town" in told
     text = world.read("models/towns.privacy.yml")

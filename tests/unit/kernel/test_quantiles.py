@@ -296,7 +296,7 @@ def test_what_a_release_says_of_a_median():
     assert (
         "stay can be anything from 0 to 60 where the number of its values, with noise, is " in told
     )
-    assert "stay can have too few values in a row without a sign, for no column shows how" in told
+    assert "stay can have too few values in a row without a sign because no column shows" in told
     steps = " ".join(text for _, text in meaning_of(made).steps())
     assert "is one of 61 values, by coins of ε = 0.5" in steps
     assert "between 0 and 60" in meaning_of(made).sums()["stay"]

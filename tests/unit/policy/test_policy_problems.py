@@ -231,7 +231,7 @@ BROKEN_VALUES = [
         "source",
         "source: {file: a, columns: {id: integer}}\nprivacy_unit: {column: id, rows: any}",
         [
-            "3:33: source.columns.id must be left out, for it names the person, and is compared"
+            "3:33: source.columns.id must be left out because it names the person and is compared"
             " as it stands, found 'integer'; convert it in the source, or leave it out of"
             " source.columns"
         ],
@@ -240,7 +240,7 @@ BROKEN_VALUES = [
         "source",
         "source: {file: a.csv, columns: {id: date}}\nprivacy_unit: {column: id, rows: one}",
         [
-            "3:37: source.columns.id must be left out, for it names the person, and is compared"
+            "3:37: source.columns.id must be left out because it names the person and is compared"
             " as it stands, found 'date'; convert it in the source, or leave it out of"
             " source.columns"
         ],

@@ -301,8 +301,8 @@ class NoisyMeaning(Meaning[Noisy]):
         if not measure.is_mean or measure.over is None or self._divisor_of(measure) is not None:
             return None
         law = (
-            f"the error of {measure.name} is not stated, for no column shows over how many values"
-            " it is"
+            f"the error of {measure.name} is not stated because no column shows over how many"
+            " values it is"
         )
         return Unstated(law, self._shows(measure.over))
 
@@ -311,7 +311,7 @@ class NoisyMeaning(Meaning[Noisy]):
         if chosen.over in self._divisors:
             return None
         law = (
-            f"{chosen.name} can have too few values in a row without a sign, for no column shows"
+            f"{chosen.name} can have too few values in a row without a sign because no column shows"
             " how many it has"
         )
         return Unstated(law, self._shows(chosen.over))
