@@ -118,7 +118,7 @@ class Outlook:
             yield from self._groups()
         count = policy.release.count_as if policy.release.form == "counts" else "its rows"
         if isinstance(policy.noise, Noise):
-            yield from _noisy(policy, policy.noise, count, self.own.error)
+            yield from _noisy(policy, policy.noise, count, self)
             return
         for text in policy.protection.estimates(policy, count, self.own.half, self.own.error):
             yield f"counts     {text}"
@@ -148,25 +148,34 @@ class Outlook:
             yield f"           {those}: {complete * half:,} people{every}"
 
 
-def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator[str]:
+def _noisy(policy: Policy, noise: Noise, count: str, seen: Outlook) -> Iterator[str]:
     """What numbers with noise are: counts, and the sums, means and groupings beside them."""
+    few = not seen.open and math.prod(seen.known) <= noise.groups
     divisors = divisors_of(noise.measures, noise.quantities, count)
-    yield from _counts(policy, noise, count, error)
+    yield from _counts(policy, noise, count, seen.own.error, in_all=few)
     yield from _measures(policy, noise, divisors)
     yield from _quantiles(policy, noise, divisors)
-    yield from _cuts(policy, noise)
+    yield from _cuts(policy, noise, in_all=few)
     yield from _within(noise, divisors)
     yield from _groupings(policy, noise, divisors)
     yield from _part(policy, count)
 
 
-def _counts(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator[str]:
-    """What a count estimates, how far it is off, and between what it is for certain."""
+def _counts(
+    policy: Policy, noise: Noise, count: str, error: Decimal, *, in_all: bool
+) -> Iterator[str]:
+    """What a count estimates, how far it is off, and between what it is for certain.
+
+    ``in_all``: a person counts in every group that there can be.
+    """
     low, high = noise.certain
     about = f"give or take {error:.1f} (1 SD)"
     if noise.groups > 1 or policy.source.counts_all:
         yield f"counts     {count} estimates how many people were counted in a group: {about}"
         certain = f"for certain {count} - {-low} to {count} + {high} people were counted"
+        if in_all:
+            yield f"           {certain}; there are no more groups than a person counts in"
+            return
         limit = "1 group" if noise.groups == 1 else f"{noise.groups} groups"
         left_out = f"a person in more than {limit} counts in {noise.groups} of them"
         yield f"           {certain}; {left_out},"
@@ -254,11 +263,11 @@ def _within(noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
     yield from (f"           {text}" for text in others)
 
 
-def _cuts(policy: Policy, noise: Noise) -> Iterator[str]:
+def _cuts(policy: Policy, noise: Noise, *, in_all: bool) -> Iterator[str]:
     """How many people are cut: numbers of the whole release; or what would tell it."""
     table = noise.cut_table
     if table is None:
-        if policy.source.counts_all:
+        if policy.source.counts_all and not (in_all and not noise.quantities):
             share = f"about {100 * noise.share_of_cuts:.0f} % of ε"
             yield (
                 "limits     the release does not say how many people the limits cut:"

@@ -241,6 +241,20 @@ def test_before_the_charge_plan_says_what_tells_who_is_cut(tmp_path, monkeypatch
     assert "does not say how many people" not in cli("plan", "policy.yaml").out
 
 
+def test_nobody_is_cut_where_there_are_no_more_groups(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(MANY_CUT), "p.parquet")
+    Path("policy-engine.yaml").write_text(PROJECT)
+    mapped = "g: {{map: {{a: a, b: b}}, other: c}}"  # and a missing value
+    text = POLICY.replace("g: keep", mapped)
+    for most, is_cut in ((3, True), (4, False)):
+        more = f"contribution: {{max_groups: {most}}}"
+        Path("policy.yaml").write_text(text.format(unit="{column: p}", more=more))
+        planned = cli("plan", "policy.yaml").out
+        assert ("how many people the limits cut" in planned) == is_cut
+        assert ("there are no more groups than a person counts in" in planned) != is_cut
+
+
 def test_a_release_says_that_no_column_tells_who_is_cut(tmp_path, monkeypatch, cli):
     monkeypatch.chdir(tmp_path)
     told = "more people than were counted; no column says how many people the limits cut\n"
