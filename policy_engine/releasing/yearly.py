@@ -46,7 +46,7 @@ from policy_engine.releasing.preview import Preview
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
-    from policy_engine.accounting.adaptive import Repeated
+    from policy_engine.accounting.certified import CertifiedEvent
     from policy_engine.accounting.events import Event
 
 MANY = 12
@@ -315,7 +315,7 @@ def _seen(policy: Policy) -> int | None:
     return None if listed else max(policy.protection.visible(policy).values(), default=None)
 
 
-def _pair(promised: Repeated | Guarantee) -> str:
+def _pair(promised: CertifiedEvent | Guarantee) -> str:
     return f"ε {in_text(promised.epsilon)} (at δ {in_text(promised.delta)})"
 
 
