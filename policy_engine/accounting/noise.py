@@ -90,8 +90,7 @@ class IntegerTable:
             raise DomainError("entries", f"from 1 to {MOST_ENTRIES} integers", len(entries))
         ascend = all(low <= high for low, high in pairwise(entries))
         if not ascend or entries[0] < 1 or entries[-1] >= WHOLE:
-            law = "integers that ascend, above 0 and below 2**60"
-            raise DomainError("entries", law, "others")
+            raise DomainError("entries", "integers that ascend, above 0 and below 2**60", "others")
         if type(self.least) is not int or abs(self.least) > MOST:
             raise DomainError("least", f"an integer of at most {MOST}", repr(self.least))
         if type(self.is_open) is not bool:
@@ -177,7 +176,7 @@ def _steps(table: IntegerTable, most: int, moves: Direction) -> tuple[Step, ...]
             falling = by_ratio([*pair, (table.tail, table.tail)])
             if most == 1 and moves != "either":
                 return tuple(falling)
-            corners += accumulate(falling, lambda at, step: (at[0] + step[0], at[1] + step[1]))
+            corners += zip(*map(accumulate, [*zip(*falling, strict=True)][::-1]), strict=True)
     return tuple(_edges(corners))
 
 
@@ -337,14 +336,15 @@ def by_ratio(steps: Sequence[Step]) -> list[Step]:
 
 
 def _edges(corners: list[Step]) -> list[Step]:
-    """The edges of the upper concave hull, as steps (p, q) whose ratios fall strictly."""
-    hull: list[Step] = []
-    for p, q in sorted(set(corners), key=lambda corner: (corner[1], corner[0])):
-        # The last corner stays where it lies above the line from the one before to this one.
-        while len(hull) > 1 and (
-            (hull[-1][0] - hull[-2][0]) * (q - hull[-1][1])
-            <= (p - hull[-1][0]) * (hull[-1][1] - hull[-2][1])
-        ):
-            hull.pop()
-        hull.append((p, q))
+    """The edges of the upper concave hull of (Q, P), as steps (p, q) whose ratios fall strictly."""
+    hull: list[Step] = [(0, 0)]
+    for q, p in sorted(corners):  # mostly runs that are sorted
+        if p >= hull[-1][0]:  # else it lies below one before
+            # The last corner stays where it lies above the line from the one before to this one.
+            while len(hull) > 1 and (
+                (hull[-1][0] - hull[-2][0]) * (q - hull[-1][1])
+                <= (p - hull[-1][0]) * (hull[-1][1] - hull[-2][1])
+            ):
+                hull.pop()
+            hull.append((p, q))
     return [(p - before, q - other) for (before, other), (p, q) in pairwise(hull)]

@@ -31,6 +31,7 @@ from policy_engine.accounting.noise import (
     Priced,
     ReleaseCurve,
     Statistic,
+    by_ratio,
 )
 from policy_engine.accounting.noise_laws import (
     deviation,
@@ -65,10 +66,47 @@ that, always upwards."""
 _FLAT = 300.0
 """An ε above it is guessed for as it: e to it is still a float."""
 
+_NEARLY = Decimal("1.02")
+"""A δ of few steps that is above the asked one by more than this is refused."""
+
 Factors = list[tuple[tuple[Step, ...], int]]
 """Pairs, each so many times."""
 Guess = tuple[int, float, Decimal]
 """B, the share that led to it, and the law's parameter."""
+
+WaysOf = Callable[[Priced, str], Sequence[Sequence[Step]]]
+
+
+def _whole(number: Priced, neighbours: str) -> Sequence[Sequence[Step]]:
+    return number.ways(neighbours)
+
+
+def _shortened(number: Priced, neighbours: str) -> Sequence[Sequence[Step]]:
+    """The ways of a number, of few steps."""
+    if not isinstance(number, Statistic):
+        return number.ways(neighbours)
+    falling = _few_steps(number)
+    turned = tuple((q, p) for p, q in reversed(falling))
+    return [falling, turned] if neighbours == REPLACE_ONE else [falling]
+
+
+@lru_cache(maxsize=64)  # a search asks for the same numbers beside each of what it tries
+def _few_steps(number: Statistic) -> tuple[Step, ...]:
+    """The pair of a number where a unit moves it farthest, steps of nearly one ratio added up.
+
+    What is added up tells less, by next to nothing.
+    """
+    if number.shift == 1:
+        steps = number.steps()
+    else:
+        masses, nothing = number.table.masses, (0,) * number.shift
+        steps = [*zip((*nothing, *masses), (*masses, *nothing), strict=True)]
+    both = [step for step in steps if all(step)]
+    size = max(1, -(-len(both) // _FEW_POINTS))
+    parts = (both[at : at + size] for at in range(0, len(both), size))
+    added = [(sum(p for p, _ in part), sum(q for _, q in part)) for part in parts]
+    alone = (sum(p for p, q in steps if not q), 0), (0, sum(q for p, q in steps if not p))
+    return tuple(by_ratio([*added, *alone]))
 
 
 @frozen
@@ -125,20 +163,28 @@ class Aim(EpsilonDelta):
                     return True
         return ReleaseCurve.of(numbers, self.neighbours).delta(self.epsilon).delta <= self.delta
 
-    def roughly(self, numbers: Sequence[Priced]) -> Decimal:
-        """The δ of a release of these numbers on a coarse grid, which is not below it.
+    def hopes(self, numbers: Sequence[Priced]) -> bool:
+        """Whether a release of these numbers seems to meet it, or nearly: of long tables by few
+        steps of each.
 
-        >>> Aim(Decimal(1), Decimal("1e-6")).roughly([Statistic(laplace(1, 14))])
-        Decimal('3.84263860535E-7')
+        Whoever takes them sees whether it does; what seems far from it is not met.
+
+        >>> asked = Aim(Decimal(1), Decimal("1e-6"), groups=4)
+        >>> [asked.hopes([Statistic(laplace("0.2", n), 10, 4)]) for n in (500, 800)]
+        [False, False]
         """
-        ways = self._ways(numbers)
-        return max(compose(way, WHOLE, _FEW_POINTS).delta(self.epsilon) for way in ways)
+        drawn = [each.table for each in numbers if isinstance(each, Statistic)]
+        if all(len(table.entries) <= _FEW_POINTS for table in drawn):
+            return self.met_by(numbers)
+        ways = self._ways(numbers, _shortened)
+        found = (compose(way, WHOLE, _FEW_POINTS).delta(self.epsilon) for way in ways)
+        return max(found) <= _NEARLY * self.delta
 
-    def _ways(self, numbers: Sequence[Priced]) -> list[Factors]:
+    def _ways(self, numbers: Sequence[Priced], ways_of: WaysOf = _whole) -> list[Factors]:
         """The pairs of a release of these numbers, in each direction that differs."""
         times: Counter[tuple[Step, ...]] = Counter()
         for each in numbers:
-            for way in each.ways(self.neighbours):
+            for way in ways_of(each, self.neighbours):
                 times[tuple(way)] += each.groups
         pairs = [*times.items()]
         turned = [(tuple([(q, p) for p, q in reversed(way)]), n) for way, n in pairs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from functools import cached_property, lru_cache
@@ -37,6 +38,7 @@ _TRIED = 60
 _LESS = Decimal("0.98")
 _PARTS = 16
 """The ε of a choice is so many parts of an equal share, or fewer, or more."""
+_MOST_PARTS = 4 * _PARTS
 _SHORT = Context(prec=4, rounding=ROUND_FLOOR)
 
 
@@ -300,8 +302,13 @@ def _found(law: str, measured: Beside, aim: Aim, groups: int, times: int) -> Noi
     if not measured.quantities and not measured.cuts and not measured.quantiles:
         return noise
     own = "truncated_laplace" if named == "negative_binomial" else named
-    part = aim
-    for tried in range(_TRIED):
+
+    @lru_cache(maxsize=2 * _TRIED)
+    def wider(tried: int) -> tuple[Noise, list[Statistic]]:
+        """Noise that is so much wider, and what is drawn of it but choices."""
+        part = aim
+        for _ in range(tried):
+            part = _part(part, _LESS)
         found, statistics = [], [Statistic(table, groups=times)]
         for each in measured.quantities:
             moves = each.moves
@@ -311,37 +318,69 @@ def _found(law: str, measured: Beside, aim: Aim, groups: int, times: int) -> Noi
         cut_table = guessed(own, part, tried) if measured.cuts else None
         if cut_table is not None:
             statistics.append(Statistic(cut_table, groups=len(measured.cuts)))
-        noise = replace(noise, quantities=tuple(found), cut_table=cut_table)
-        if measured.quantiles:
-            chosen = _chosen(measured.quantiles, statistics, aim, times)
-            if chosen:
-                return replace(noise, quantiles=chosen)
-            if not measured.quantities and not measured.cuts:
-                break  # nothing gives way
-        elif aim.met_by(statistics):
-            return noise
-        part = _part(part, _LESS)
+        return replace(noise, quantities=tuple(found), cut_table=cut_table), statistics
+
+    def hopes(tried: int) -> bool:
+        """Whether it seems to be wide enough, or there is none."""
+        try:
+            _, statistics = wider(tried)
+        except DomainError:
+            return True
+        return aim.hopes((*statistics, *_with(measured.quantiles, aim, times, least)))
+
+    least = _least_parts(measured.quantiles, aim)
+    gives_way = measured.quantities or measured.cuts
+    # The wider, the less it costs: the first that may do is found in a few steps.
+    high = next((n for n in (0, 1, 3, 7, 15, 31) if hopes(n)), _TRIED) if gives_way else 0
+    first = least_integer((high - 1) // 2, high, hopes) if high else 0
+    with suppress(DomainError):  # of a table that is too long
+        for tried in range(first, _TRIED if gives_way else 1):
+            wide, statistics = wider(tried)
+            if measured.quantiles:
+                if chosen := _chosen(measured.quantiles, statistics, aim, times):
+                    return replace(wide, quantiles=chosen)
+            elif aim.met_by(statistics):
+                return wide
     raise NoSolution("no noise of the measures meets guarantee beside that of the counts")
 
 
+_Quantiles = tuple[AskedQuantile, ...]
+
+
+def _given(quantiles: _Quantiles, aim: Aim, parts: int) -> _Quantiles:
+    """The quantiles with so many parts of an equal share of ε each."""
+    epsilon = _SHORT.divide(aim.epsilon * parts, aim.groups * _PARTS)
+    return tuple(replace(each, epsilon=epsilon) for each in quantiles)
+
+
+def _with(quantiles: _Quantiles, aim: Aim, times: int, parts: int) -> tuple[Priced, ...]:
+    return tuple(each.choice(times) for each in _given(quantiles, aim, parts))
+
+
+def _least_parts(quantiles: _Quantiles, aim: Aim) -> int:
+    """So many parts of a share are enough to choose by; the most of them where none are."""
+    enough = (
+        n for n in range(1, _MOST_PARTS) if _given(quantiles[:1], aim, n)[0].spent >= LEAST_EPSILON
+    )
+    return next(enough, _MOST_PARTS) if quantiles else 0
+
+
 def _chosen(
-    quantiles: tuple[AskedQuantile, ...], statistics: Sequence[Statistic], aim: Aim, times: int
-) -> tuple[AskedQuantile, ...]:
+    quantiles: _Quantiles, statistics: Sequence[Statistic], aim: Aim, times: int
+) -> _Quantiles:
     """The quantiles with the greatest ε each that the others leave; nothing where that is too
     little to choose by."""
 
-    def given(parts: int) -> tuple[AskedQuantile, ...]:
-        epsilon = _SHORT.divide(aim.epsilon * parts, aim.groups * _PARTS)
-        return tuple(replace(each, epsilon=epsilon) for each in quantiles)
-
     def drawn(parts: int) -> tuple[Priced, ...]:
-        return (*statistics, *(each.choice(times) for each in given(parts)))
+        return (*statistics, *_with(quantiles, aim, times, parts))
 
-    # A coarse grid finds the place or one beside it, and the fine one says which.
-    most = 4 * _PARTS
-    greatest = least_integer(0, most, lambda parts: aim.roughly(drawn(parts)) > aim.delta) - 1
-    while greatest and not aim.met_by(drawn(greatest)):
+    # Few steps find the place or one beside it, and all of them say which.
+    least = _least_parts(quantiles, aim)
+    if least == _MOST_PARTS or not aim.hopes(drawn(least)):
+        return ()
+    greatest = least_integer(least, _MOST_PARTS, lambda parts: not aim.hopes(drawn(parts))) - 1
+    while greatest >= least and not aim.met_by(drawn(greatest)):
         greatest -= 1
-    while greatest + 1 < most and aim.met_by(drawn(greatest + 1)):
+    while least <= greatest < _MOST_PARTS - 1 and aim.met_by(drawn(greatest + 1)):
         greatest += 1
-    return given(greatest) if greatest and given(greatest)[0].spent >= LEAST_EPSILON else ()
+    return _given(quantiles, aim, greatest) if greatest >= least else ()

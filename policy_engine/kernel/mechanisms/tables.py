@@ -30,8 +30,7 @@ Case = tuple[Text, Text, Number]
 @lru_cache(maxsize=64)  # whoever certifies prints again what was printed
 def draws_of(table: IntegerTable, offset: int = 0) -> Nodes:
     """What a template is given to draw Z - ``offset``."""
-    numbered = enumerate(table.entries, table.least - offset)
-    cases = [(*bound_of(entry), Number(value)) for value, entry in numbered]
+    cases = [(*bound_of(e), Number(z)) for z, e in enumerate(table.entries, table.least - offset)]
     blocks, rest = _in_blocks(cases)
     last = None if table.is_open else Number(table.largest - offset)
     return {"blocks": blocks, "cases": rest, "last": last}

@@ -56,7 +56,7 @@ def test_a_place_is_the_exact_one_next_to_a_point_too() -> None:
         for grid in (loss / parts, loss / parts * (1 + 1e-15), loss / parts * (1 - 1e-15), 0.01):
             with arithmetic(Decimal(1)):
                 step = Decimal(abs(grid))
-                found = powers._place((p, q), loss, step)
+                found = powers._place((p, q), loss / float(step), step)
                 assert found * step <= (Decimal(p) / q).ln() < (found + 1) * step
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import nbinom
 
 from policy_engine.accounting import tables
+from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.noise import WHOLE, IntegerTable, Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import (
     deviation,
@@ -230,10 +231,28 @@ def test_what_a_coarse_grid_rules_out_is_not_met(neighbours, table, times):
     statistics = [Statistic(table, groups=times)]
     delta = delta_of_release(statistics, 1, neighbours).delta
     aim = Aim(Decimal(1), delta, neighbours, releases=times)
-    assert delta <= aim.roughly(statistics) < delta * (1 + (tables._CLEARLY - 1) / 10)
+    assert aim.hopes(statistics)
     assert aim.met_by(statistics)
     less = Aim(Decimal(1), delta * Decimal("0.9999"), neighbours, releases=times)
     assert not less.met_by(statistics)
+    far = Aim(Decimal(1), delta * Decimal("0.97"), neighbours, releases=times)
+    assert not far.hopes(statistics)
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize(
+    ("table", "shift", "moves", "times"),
+    [(laplace("0.01", 3000), 10, "up", 2), (gaussian(700, 4000), 7, "either", 9)],
+)
+def test_few_steps_of_a_long_table_tell_nearly_what_all_tell(
+    neighbours, table, shift, moves, times
+):
+    """So that a search which asks them first tries what is met, and little else."""
+    numbers = [Statistic(table, shift, times, moves), Choice(Decimal("0.01"), 61, times)]
+    delta = delta_of_release(numbers, "0.7", neighbours).delta
+    for share, hopes in (("1", True), ("1.01", True), ("0.97", False)):
+        aim = Aim(Decimal("0.7"), delta * Decimal(share), neighbours, releases=times)
+        assert aim.hopes(numbers) == hopes
 
 
 def test_what_rounding_leaves_of_a_uniform_table_is_priced():
