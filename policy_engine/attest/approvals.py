@@ -52,7 +52,7 @@ Stage = Literal["claim", "release", "change"]
 _SKEW = timedelta(minutes=5)
 """So far may the clock of who approves be ahead of the ledger's."""
 _ALWAYS = {"version", "stage", "review_policy", "of", "time"}
-_REQUEST = {*_ALWAYS, "number", "last", "account"}
+_REQUEST = {*_ALWAYS, "number", "last", "account", "beside"}
 _APPROVAL = {*_ALWAYS, "request", "verdict", "role", "note"}
 
 
@@ -243,14 +243,16 @@ def ask(
     *,
     last: str = "",
     account: Mapping[str, object] | None = None,
+    beside: str = "",
 ) -> str:
     """A signed request for approvals of a matter, under the review policy of this digest.
 
     ``last`` is the digest of what was approved before it, empty for nothing: a ledger in which
-    that is another serves nobody by this request. ``account`` is how the account would stand.
+    that is another serves nobody by this request. ``account`` is how the account would stand, and
+    ``beside`` a column of the source that by its name says whose row it is, where a row is a unit.
     """
     told = {"number": secrets.token_hex(16), "last": last, "account": dict(account or {})}
-    return _signed(matter, policy, signer, at, REVIEW_REQUEST, **told)
+    return _signed(matter, policy, signer, at, REVIEW_REQUEST, beside=beside, **told)
 
 
 def judge(

@@ -42,13 +42,14 @@ from policy_engine.values import frozen
 class Sought:
     """What approvals are asked for, where the request goes, and what is shown to who approves.
 
-    ``account`` is how the account would stand.
+    ``account`` is how the account would stand, ``beside`` as of ``Preview``.
     """
 
     matter: Matter
     file: Path
     shown: Mapping[str, object]
     account: Standing = field(default_factory=Standing)
+    beside: str = ""
 
 
 def wanted(
@@ -72,7 +73,8 @@ def wanted(
     found = preview(policy, project)
     paid = None if revise or found.repeats is None else books.budget.entry(found.repeats)
     charge = reviewing.asked_for(found.charge, found.certificate, found.ends)
-    return asked_of(charge, found.ends.certificate_path, books, found.account, paid)
+    asked = asked_of(charge, found.ends.certificate_path, books, found.account, paid)
+    return replace(asked, beside=found.beside)
 
 
 def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, str]:
@@ -143,7 +145,7 @@ def ask_for(asked: Sought, required: Required, books: Books, signer: Signer) -> 
         return False
     last = books.approvals.last(asked.matter, asked.account.entry)
     envelope = ask(asked.matter, policy.digest, signer, books.at, last=last_of(last),
-                   account=asked.account.to_json())  # fmt: skip
+                   account=asked.account.to_json(), beside=asked.beside)  # fmt: skip
     request = reviewing.RequestFile(envelope, asked.shown, last, policy.document)
     reviewing.write_request(asked.file, request)
     return True
@@ -158,7 +160,7 @@ def _serves(asked: Sought, required: Required, books: Books) -> bool:
     brought = reviewing.brought_at(asked.file)
     at = moment(found.said.predicate.get("time"))
     return (
-        found.matter == asked.matter
+        (found.matter, found.beside) == (asked.matter, asked.beside)
         and found.policy.digest == required.policy.digest
         and found.last == books.approvals.last(asked.matter, asked.account.entry)
         and at is not None

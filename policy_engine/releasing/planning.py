@@ -21,6 +21,7 @@ from policy_engine.check.known import Known
 from policy_engine.check.laws import READS_A_TABLE, unmet
 from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import IF_ROWWISE, Kind, Table, at_home
+from policy_engine.compile.column_names import key_beside, names_no_person
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.joining import with_beside
 from policy_engine.compile.reading import read_as
@@ -145,9 +146,34 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
         raise errors.NotCertifiable(findings_of(breach)) from None
 
 
-def seldom_meant(policy: Policy, certificate: Certificate) -> tuple[errors.Problem, ...]:
+def seldom_meant(
+    policy: Policy, certificate: Certificate, table: Table
+) -> tuple[errors.Problem, ...]:
     """What a certificate allows and its author may not mean, to be told before it is charged."""
-    return (*_unenforced(policy, certificate), *_unstated(policy, certificate))
+    of_unit = (*_unlikely_unit(policy, table), *_unenforced(policy, certificate))
+    return (*of_unit, *_unstated(policy, certificate))
+
+
+def _unlikely_unit(policy: Policy, table: Table) -> tuple[errors.Problem, ...]:
+    """That names say of a row, or of another column, that it is no person."""
+    keys, place = policy.source.keys, "privacy_unit"
+    beside = key_beside(keys, table)
+    if keys and all(map(names_no_person, keys)):
+        place = "privacy_unit.column" if len(keys) == 1 else "privacy_unit.columns"
+        message = (
+            f"{place} is {policy.source.key!r}, and by its name that is no person's key: rows with"
+            " one value are protected as one person, and a person with several values as several"
+        )
+        remedy = f"name the column that says whose row it is{f', {beside!r}' if beside else ''}"
+    elif not keys and beside:
+        message = (
+            f"{place} is row, and by its name column {beside!r} says whose row it is: of a person"
+            " with several rows each row is protected alone, and the person far less"
+        )
+        remedy = f"{{column: {beside}, rows: any}} protects the person, and counts one row of each"
+    else:
+        return ()
+    return located((errors.Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
 
 
 def not_chosen(policy: Policy) -> tuple[errors.Problem, ...]:

@@ -115,7 +115,9 @@ class Presented:
 
     ``request`` is its signed text. ``shown`` is a certificate's facts, proved from their claim, or
     the document of a change; ``last`` is what was approved before, empty for nothing. ``account``
-    is how the account would stand, by the word of ``asker``, one of the people of the ``policy``.
+    is how the account would stand, by the word of ``asker``, one of the people of the ``policy``;
+    ``beside`` is a column of the source that by its name says whose row it is, where a row is a
+    unit.
     """
 
     request: str
@@ -126,6 +128,7 @@ class Presented:
     shown: Mapping[str, Any]
     last: Mapping[str, Any]
     account: Standing
+    beside: str = ""
 
     @property
     def new_policy(self) -> ReviewPolicy | None:
@@ -154,7 +157,7 @@ def _presented(read: RequestFile) -> Presented:
         found = plain(said.predicate)
         of = {str(name): str(value) for name, value in found["of"].items()}
         matter = Matter(found["stage"], said.subject_name, said.subject_sha256, of)
-        account = Standing.from_json(found["account"])
+        account, beside = Standing.from_json(found["account"]), str(found["beside"])
         digests = found["review_policy"], found["last"]
         if digests != (document_digest(read.review_policy), last_of(read.last)):
             raise VerificationFailed((_NO_DIGEST,))
@@ -172,7 +175,8 @@ def _presented(read: RequestFile) -> Presented:
         )
     open_envelope(read.request, policy.trusted(frozenset()), REVIEW_REQUEST)
     asker = policy.person(key)
-    return Presented(read.request, said, matter, policy, asker, read.shown, read.last, account)
+    shown, last = read.shown, read.last
+    return Presented(read.request, said, matter, policy, asker, shown, last, account, beside)
 
 
 def policy_in(document: Mapping[str, object]) -> ReviewPolicy:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from policy_engine.compile.column_names import key_beside
 from policy_engine.errors import BudgetExceeded, NotCertifiable, PolicyError, Problem
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
@@ -71,6 +72,8 @@ class Preview:
         ``edition``: the edition that is due. If none is due, the next one.
         ``schedule``: what the calendar says. None without a calendar.
         ``warnings``: parts of the policy that are allowed, but seldom wanted.
+        ``beside``: a column of the source that by its name says whose row it is, where each row is
+            a person. Empty if there is none.
     """
 
     policy: Policy
@@ -84,6 +87,7 @@ class Preview:
     edition: Edition = field(default=Edition())
     schedule: Schedule | None = None
     warnings: tuple[Problem, ...] = ()
+    beside: str = ""
 
     @property
     def balance(self) -> Balance:
@@ -184,9 +188,10 @@ def _previewed(
             schedule,
             (
                 *not_chosen(policy),
-                *seldom_meant(policy, plan.certificate),
+                *seldom_meant(policy, plan.certificate, plan.table),
                 *paid_for_nothing(policy, plan.table),
             ),
+            "" if policy.source.keys else key_beside((), plan.table),
         )
         try:
             if repeats is None and known is not None:

@@ -262,7 +262,7 @@ def release(
             return before
         check_chosen(policy)
         plan = plan_of(policy, project, reached.warehouse, clock)
-        for warning in seldom_meant(policy, plan.certificate):
+        for warning in seldom_meant(policy, plan.certificate, plan.table):
             say(f"warning: {warning}")
         plan.warehouse.hold(policy, plan.table)
         if not books.has_ledger(project):

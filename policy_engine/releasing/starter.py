@@ -16,12 +16,21 @@ from datetime import date
 from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unicodedata import combining, normalize
 
 from policy_engine.accounting.certified import EpsilonDelta
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.keys import make_folder
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table, fresh
+from policy_engine.compile.column_names import (
+    LABELS,
+    PEOPLE,
+    POSTCODE,
+    by_name,
+    is_key,
+    likely_key,
+    person_key,
+    words_in,
+)
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.opening import text_in
 from policy_engine.policy.csv_models import is_csv
@@ -436,72 +445,10 @@ def _line(column: Field, remark: str, levels: Levels | None, *, is_unique: bool)
     return f"  # {name}{told}    # {remark}" if remark else f"  # {name}{told}"
 
 
-_WORD = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+"
-_POSTCODE = "zip zipcode postcode postal postalcode plz"
-_NUMBERS = (
-    ("age alter edad", "{bins: [18, 30, 45, 65]}"),
-    ("weeks", "{bins: [13, 26, 40, 50]}"),
-    ("year yob jahr annee ano", "{bins: [1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"),
-    ("month monat mois mes", "{bins: [4, 7, 10]}"),
-    ("hours stunden", "{bins: [10, 20, 30, 40, 50]}"),
-    ("minutes minute mins duration delay", "{bins: [0, 15, 30, 60, 120]}"),
-    ("hour", "{bins: [6, 12, 18]}"),
-    (
-        "income salary wage wages earnings revenue turnover gehalt lohn einkommen"
-        " salaire revenu sueldo salario ingresos",
-        "{bins: [10000, 20000, 30000, 50000, 75000, 100000]}",
-    ),
-    (
-        "price amount cost costs fee fare total spend spent balance payment charge rent preis"
-        " betrag kosten miete prix montant cout loyer precio importe coste monto alquiler",
-        "{bins: [10, 20, 50, 100, 200, 500, 1000]}",
-    ),
-    ("gain gains loss losses dividend dividends", "{bins: [1, 1000, 10000, 100000]}"),
-    (
-        "count counts num number quantity qty children persons visits items orders bags anzahl",
-        "{bins: [1, 2, 3, 5, 10]}",
-    ),
-    ("percent pct percentage score", "{bins: [20, 40, 60, 80]}"),
-    ("rate ratio share fraction", "{bins: [0.2, 0.4, 0.6, 0.8]}"),
-    ("rating stars", "{bins: [2, 3, 4, 5]}"),
-    ("weight gewicht", "{bins: [50, 60, 70, 80, 90, 100]}"),
-    ("height", "{bins: [150, 160, 170, 180, 190]}"),
-    ("bmi", "{bins: [18.5, 25, 30]}"),
-    ("temperature", "{bins: [0, 10, 20, 30]}"),
-    ("distance km miles", "{bins: [10, 50, 100, 500, 1000]}"),
-    ("latitude longitude lat lon lng", "{round: 1}"),
-    (_POSTCODE, "{bins: [10000, 20000, 30000, 40000, 50000, 60000, 70000, 80000, 90000]}"),
-)
 _MONEY = re.compile(r"(DECIMAL|NUMERIC)\([0-9]+, ?2\)")
 """What money is stored as, whatever it is called: to the cent."""
 _BY_MAGNITUDE = "{bins: [1, 10, 100, 1000, 10000]}"
-_LABELS = "code type class category group level status kind"
-_PEOPLE = (
-    "person patient customer client user member employee student subject passenger visitor"
-    " kunde patientin mitglied mitarbeiter versicherte personne adherent salarie eleve"
-    " borrower reader pupil tenant guest resident driver donor voter applicant taxpayer subscriber"
-    " learner citizen worker nurse doctor caller player persona cliente paciente usuario alumno"
-    " empleado socio socia abonado asegurado beneficiario"
-    " abonne beneficiaire assure usager titulaire laaner laner borger medlem"
-)
-_NOUN = f"(?:{'|'.join(_PEOPLE.split())})(?:s|n|en)?(?:nummer|nr)?"
-"""How a name speaks of people: kunden, Mitglieds, Kundennummer."""
-_KEYS = "id key uuid guid no nr number num numero"
-_LAST = "id key uuid guid nr nummer"
-"""How names of keys end in many languages: kunde_id, Patienten-Nr, Kundennummer."""
-_FIRST = "id num numero codigo cod matricule"
-"""How they begin in others: id_cliente, numéro_patient."""
-_ENDS = ("nummer", "nr")
-_THINGS = (
-    "order product item article store shop invoice receipt visit event transaction session record"
-    " row line ticket case booking trip flight station ward region country state city category"
-    " department house room flat phone loan claim contract sale payment purchase message log entry"
-    " sample device vehicle car bestellung artikel rechnung beleg haus zimmer telefon zeile"
-    " besuch commande facture produit magasin visite sejour ligne pedido factura producto articulo"
-    " tienda visita cita"
-)
-"""What a key with such a name is of is a thing."""
-_WHOSE = f"{_PEOPLE} first last full given family middle"
+_WHOSE = f"{PEOPLE} first last full given family middle"
 _DIRECT = (
     "uuid guid ssn email mail phone mobile fax iban passport surname firstname lastname fullname"
     " street address password token hash ip url comment comments note notes remark remarks"
@@ -518,96 +465,18 @@ def suggestion(column: Field) -> str:
     >>> suggestion(Field("customerId", "BIGINT")), suggestion(Field("plz", "VARCHAR"))
     ('', '{prefix: 2}')
     """
-    words, kind = _words(column.name), column.kind
+    words, kind = {*words_in(column.name)}, column.kind
     names_one = words & {*_DIRECT.split()} or words == {"name"}
-    if _is_key(column) or names_one or ("name" in words and words & {*_WHOSE.split()}):
+    if is_key(column) or names_one or ("name" in words and words & {*_WHOSE.split()}):
         return ""
     if kind in NUMBERS:
-        is_label = kind is Kind.INTEGER and words & {*_LABELS.split()}
+        is_label = kind is Kind.INTEGER and words & {*LABELS.split()}
         by_shape = by_name("price") if _MONEY.fullmatch(column.type.upper()) else _BY_MAGNITUDE
         return by_name(column.name) or ("keep" if is_label else by_shape)
     if kind is Kind.DATE:
         return "{truncate: year}"
     if kind in TIMES:
         return "{truncate: quarter}"
-    if kind is Kind.TEXT and words & {*_POSTCODE.split()}:
+    if kind is Kind.TEXT and words & {*POSTCODE.split()}:
         return "{prefix: 2}"
     return "{constant: '*'}" if kind is Kind.OTHER else "keep"
-
-
-def by_name(name: str) -> str:
-    """What numbers of that name are recoded to by convention; empty where there is none.
-
-    >>> by_name("HoursPerWeek"), by_name("x")
-    ('{bins: [10, 20, 30, 40, 50]}', '')
-    """
-    words = _words(name)
-    return next((told for names, told in _NUMBERS if words & {*names.split()}), "")
-
-
-def person_key(columns: Iterable[Field]) -> Field | None:
-    """The key that is named as people are; None where no name says who is one person.
-
-    >>> person_key([Field("order_id", "BIGINT"), Field("customer_id", "BIGINT")]).name
-    'customer_id'
-    >>> person_key([Field("loan_id", "BIGINT"), Field("Mitglieds-Nr", "BIGINT")]).name
-    'Mitglieds-Nr'
-    >>> person_key([Field("loan_id", "BIGINT")]) is None  # as likely a row as a person
-    True
-    """
-    return next((each for each in columns if _is_key(each) and _is_of_people(each)), None)
-
-
-def likely_key(columns: Iterable[Field]) -> Field | None:
-    """What an author may choose as a person's key: a person's noun, or a key of no known thing.
-
-    >>> likely_key([Field("loan_id", "BIGINT"), Field("borrower", "VARCHAR")]).name
-    'borrower'
-    >>> likely_key([Field("id_sklepu", "BIGINT"), Field("pacjent_id", "BIGINT")]).name
-    'pacjent_id'
-    """
-    things = {*_THINGS.split()}
-    nouns = [each for each in columns if _is_of_people(each)]
-    shaped = [each for each in columns if _is_shaped(each) and not _words(each.name) & things]
-    return next(iter(nouns or sorted(shaped, key=_ends_otherwise)), None)
-
-
-def _is_of_people(column: Field) -> bool:
-    """Whether a word of the name is a person's noun, as in Kundennummer and patients_key."""
-    return any(re.fullmatch(_NOUN, word) for word in _words(column.name))
-
-
-def _ends_otherwise(column: Field) -> bool:
-    """Whether it begins as a key does, as in id_cliente, and does not end so."""
-    last = re.findall(_WORD, _plainly(column.name))[-1].lower()
-    return not (last in _LAST.split() or last.endswith(_ENDS))
-
-
-def _is_key(column: Field) -> bool:
-    """Whether a column seems to be a key: it is called so, or is a UUID."""
-    words = _words(column.name)
-    is_one = column.kind is Kind.UUID or bool(words & {"id", "key"})
-    is_one = is_one or _is_shaped(column)
-    return is_one or (_is_of_people(column) and bool(words & {*_KEYS.split()}))
-
-
-def _is_shaped(column: Field) -> bool:
-    """Whether a name is that of something, and ends as a key's."""
-    words = [word.lower() for word in re.findall(_WORD, _plainly(column.name))]
-    is_joined = bool(words) and words[-1].endswith(_ENDS) and words[-1] not in _ENDS
-    is_named = len(words) > 1 and (words[-1] in _LAST.split() or words[0] in _FIRST.split())
-    return is_joined or is_named
-
-
-def _words(name: str) -> set[str]:
-    return {word.lower() for word in re.findall(_WORD, _plainly(name))}
-
-
-def _plainly(name: str) -> str:
-    """A name without accents: année is one word.
-
-    >>> _plainly("Numéro_Año"), _plainly("N.º socio")
-    ('Numero_Ano', 'num  socio')
-    """
-    whole = re.sub(r"\b[Nn]\.?\s?[º°]", "num ", name)
-    return "".join(sign for sign in normalize("NFKD", whole) if not combining(sign))

@@ -163,7 +163,7 @@ def check_policy(path: Path) -> Checked:
             own = in_some_edition(policy, project)
             ReleasePlan(own, project, warehouse, certificate, table).check_account()
         _check_ledger(policy, project, warehouse, (certificate, table))
-        told.extend((*seldom_meant(policy, certificate), *paid_for_nothing(policy, table)))
+        told.extend((*seldom_meant(policy, certificate, table), *paid_for_nothing(policy, table)))
 
     checked = _against_source(policy, project, problems, look)
     return replace_field(checked, warnings=_ordered(told, path))

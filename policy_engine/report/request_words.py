@@ -15,6 +15,7 @@ from typing import Any
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.approvals import Approver, ReviewPolicy
+from policy_engine.compile.column_names import names_no_person
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
@@ -24,6 +25,7 @@ from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, 
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes.meaning import Moved
 from policy_engine.kernel.sentences import sentences_of
+from policy_engine.kernel.sources import People
 from policy_engine.kernel.wording import named, quoted
 from policy_engine.ledger.reviews import PLAN, ROWS
 from policy_engine.policy.scalars import counted
@@ -102,7 +104,7 @@ def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     if matter.stage == "release":
         yield "bytes", [f"SHA-256 {matter.sha256}"]
     yield "source", [source_words(claim)]
-    yield "person", [person_words(claim)]
+    yield "person", [person_words(claim), *_doubts(found, claim)]
     yield "columns", (line for each in claim.columns for line in column_lines(each))
     yield "count", [_count(claim)]
     whole = ["none: all rows of the source are used"]
@@ -116,6 +118,16 @@ def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     yield "policy", [f"{named(terms.policy_name)}, {terms.policy_digest}"]
     yield "since last", _since_last(found)
     yield from _asked(found)
+
+
+def _doubts(found: Presented, claim: Claim) -> Iterator[str]:
+    """What names say against who is one person."""
+    unit = claim.unit
+    if isinstance(unit, People) and all(names_no_person(each.name) for each in unit.keys):
+        yield "by its name this is no person's key"
+    elif found.beside and not isinstance(unit, People):
+        told = f"{quoted(found.asker.name)}, who asks, states: by its name the column"
+        yield f"{told} {named(found.beside)} of the source says whose row it is"
 
 
 def _of_choice(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:

@@ -30,7 +30,6 @@ from policy_engine.check.laws import LAWS
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import KINDS
 from policy_engine.release import release
-from policy_engine.releasing.planning import seldom_meant
 from policy_engine.releasing.preview import preview
 
 ROOT = pages.ROOT
@@ -154,7 +153,7 @@ def test_the_readmes_line_in_a_comment_works_where_it_is_uncommented(
     (tmp_path / visits).parent.mkdir(parents=True)
     shutil.copy(ROOT / "policies" / visits, tmp_path / visits)
     policy = load_policy_text(with_measure, folder / "policy.yaml", folder)
-    assert seldom_meant(policy, preview(policy).certificate) == ()
+    assert preview(policy).warnings == ()
     found = pq.read_table(release(policy).release)
     assert found.column_names == ["department", "visit_date", "n", "nights"]
     assert all(0 <= nights <= 30 for nights in found.column("nights").to_pylist())

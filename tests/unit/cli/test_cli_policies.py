@@ -61,17 +61,21 @@ def test_a_warning_is_told_in_every_format_before_anything_is_charged(cli, polic
     )
     told = "w.yaml:6:3: warning: recode.age is made of the column of privacy_unit and tells every"
     result = cli("validate", file)
-    assert (result.code, result.out.startswith(told)) == (0, True)
+    assert (result.code, "\n" + told in result.out) == (0, True)
+    assert result.out.startswith("w.yaml:4:16: warning: privacy_unit.column is 'age', and by its")
     assert result.out.endswith("w.yaml: valid\n")
-    [warning] = cli("validate", file, "--format", "json").document["warnings"]
+    unit, warning = cli("validate", file, "--format", "json").document["warnings"]
     assert (warning["line"], warning["path"]) == (6, "recode.age")
+    assert (unit["line"], unit["path"]) == (4, "privacy_unit.column")
     assert cli("validate", file, "--format", "github").out.startswith(
-        "::warning file=w.yaml,line=6"
+        "::warning file=w.yaml,line=4"
     )
-    [found] = cli("validate", file, "--format", "sarif").document["runs"][0]["results"]
+    _, found = cli("validate", file, "--format", "sarif").document["runs"][0]["results"]
     assert (found["ruleId"], found["level"]) == ("policy", "warning")
     for command in ("plan", "release"):
-        assert "warning: w.yaml:6:3: recode.age is made of the column" in cli(command, file).err
+        said = cli(command, file).err
+        assert "warning: w.yaml:6:3: recode.age is made of the column" in said
+        assert "warning: w.yaml:4:16: privacy_unit.column is 'age', and by its name" in said
 
 
 def test_a_source_that_is_not_there_is_noted(cli, policy, project):

@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -95,6 +96,19 @@ def test_it_needs_nothing_but_the_file(cli, policy, required, tmp_path_factory, 
     assert told["since last"] == ["no request for this policy was approved before"]
     assert told["asked by"][0].startswith('"cleo" (author)')
     assert told["approvers"][:2] == ['1 of owner: "ada"', '1 of privacy: "ben"']
+
+
+def test_what_names_say_against_who_is_one_person_is_told(cli, policy, required):
+    """A row beside a patient's key by the word of who asks; an age as a key by the claim itself."""
+    table = pq.read_table("people.parquet")
+    pq.write_table(table.append_column("patient_id", [[*range(len(table))]]), "people.parquet")
+    file = asked(cli, policy())
+    assert decides(cli, file)["person"][1:] == [
+        '"cleo", who asks, states: by its name the column patient_id of the source says whose row'
+        " it is"
+    ]
+    file = asked(cli, policy("a", ("privacy_unit: row", "privacy_unit: {column: age, rows: any}")))
+    assert decides(cli, file)["person"][1:] == ["by its name this is no person's key"]
 
 
 def test_its_page_has_every_line_and_what_to_ask_of_it(cli, policy, required, project):

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from policy_schemas import json_schema, project_schema
 
 from policy_engine.compile.catalog import Field
+from policy_engine.compile.column_names import person_key
 from policy_engine.errors import FileError, PolicyError, UsageError, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.tree import read_tree
 from policy_engine.releasing.preview import preview
-from policy_engine.releasing.starter import _name, _scalar, person_key, suggestion, write_starter
+from policy_engine.releasing.starter import _name, _scalar, suggestion, write_starter
 from policy_engine.releasing.validation import check_policy
 
 SUGGESTED = re.compile(r"^  # (.*: .*)(?=    # [A-Z_])", re.MULTILINE)

@@ -386,7 +386,7 @@ def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
         write(unit=("privacy_unit: row", f"privacy_unit: {unit}"), age=("{bins: [30, 60]}", how))
     )
     assert checked.problems == ()
-    warnings = [each for each in checked.warnings if each.path != "privacy_unit.rows"]
+    warnings = [each for each in checked.warnings if not each.path.startswith("privacy_unit")]
     assert [told in each.message for each in warnings] == ([True] if told else [])
     for each in warnings:
         assert (each.line, each.column, each.path) == (6, 3, "recode.age")
@@ -397,8 +397,40 @@ def test_a_key_by_another_case_is_the_key_where_the_engine_takes_both_for_one(wr
     keyed = ("privacy_unit: row", "privacy_unit: {column: AGE, rows: any}")
     checked = check_policy(write(unit=keyed))
     assert checked.problems == ()
-    [warning] = checked.warnings
+    [unit, warning] = checked.warnings
+    assert unit.path == "privacy_unit.column"
     assert warning.message.startswith("recode.age is made of ")
+
+
+def test_a_row_beside_a_persons_key_is_warned_of_and_a_key_that_is_none(write):
+    """By names alone: of a CSV every type is text. The names have a table of their own."""
+    Path("people.csv").write_text("age,fee,patient_id\n1,2,3\n")
+    found = []
+    for unit in ("row", "{column: fee, rows: any}", "{column: patient_id, rows: any}"):
+        source = f"{{file: people.csv, columns: {{age: integer}}}}\nprivacy_unit: {unit}"
+        checked = check_policy(write(source=("{file: people.parquet}\nprivacy_unit: row", source)))
+        assert checked.problems == ()
+        found.append([(each.path, each.message, each.remedy) for each in checked.warnings])
+    assert found == [
+        [
+            (
+                "privacy_unit",
+                "privacy_unit is row, and by its name column 'patient_id' says whose row it is: of"
+                " a person with several rows each row is protected alone, and the person far less",
+                "{column: patient_id, rows: any} protects the person, and counts one row of each",
+            )
+        ],
+        [
+            (
+                "privacy_unit.column",
+                "privacy_unit.column is 'fee', and by its name that is no person's key: rows with"
+                " one value are protected as one person, and a person with several values as"
+                " several",
+                "name the column that says whose row it is, 'patient_id'",
+            )
+        ],
+        [],
+    ]
 
 
 def test_columns_that_are_not_the_key_are_not_warned_of(write):
