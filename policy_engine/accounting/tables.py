@@ -169,9 +169,9 @@ class Aim(EpsilonDelta):
 
         Whoever takes them sees whether it does; what seems far from it is not met.
 
-        >>> asked = Aim(Decimal(1), Decimal("1e-6"), groups=4)
-        >>> [asked.hopes([Statistic(laplace("0.2", n), 10, 4)]) for n in (500, 800)]
-        [False, False]
+        >>> asked = Aim(Decimal(1), Decimal("1e-6"), releases=5)
+        >>> [asked.hopes([Statistic(laplace(step, 80), groups=5)]) for step in ("0.2", "0.3")]
+        [True, False]
         """
         drawn = [each.table for each in numbers if isinstance(each, Statistic)]
         if all(len(table.entries) <= _FEW_POINTS for table in drawn):
