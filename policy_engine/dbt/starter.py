@@ -33,7 +33,7 @@ _IGNORE_WORDS = "# Policies of policy-engine, which dbt would read as properties
 
 _PROJECT = """\
 # Found upwards from the dbt project. Paths are relative to this file.
-# An account is what one group of people can lose in total; a release about them pays into it.
+# An account limits what one group of people can lose in total. A release about them is charged.
 accounts:
   people: {epsilon: 1.0, delta: 1.0e-6}
 """

@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 _SCHEMA = "# yaml-language-server: $schema={}\n"
 _PROJECT = """\
 # Found upwards from the working directory. Paths are relative to this file.
-# An account is what one group of people can lose in total; a release about them pays into it.
+# An account limits what one group of people can lose in total. A release about them is charged.
 accounts:
   people: {epsilon: 1.0, delta: 1.0e-6}
-# For tables of a DuckDB file; then  policy-engine init TABLE
+# For tables of a DuckDB file. Then run: policy-engine init TABLE
 # warehouses:
 #   own: {type: duckdb, database: own.duckdb}
 """
@@ -73,14 +73,14 @@ source:
 {unit}
 {period}{recode}
 mechanism: noisy_counts    # everybody is counted, and each count gets noise
-# k: 10                    # then each group that is shown has at least 10 people, for certain
+# k: 10                    # with it, each group that is shown has at least 10 people for certain
 guarantee: {guarantee}
 release:
   file: out/{name}.parquet{count}
 {budget}
 """
 _ROWS = "privacy_unit: row          # one row is one person"
-_WHO = "# Who is one person? Nothing here says it, and who has several rows is protected by\n"
+_WHO = "# Who is one person? The source does not say it. If a person has several rows, only "
 _EPSILON, _DELTA = Decimal("0.5"), Decimal("1e-7")
 _A_YEAR, _FEW = 12, 5
 """So many editions of a table with dates, which grows, and of another one."""
@@ -96,23 +96,25 @@ _MORE = (
     '# csv may say more: {decimal: ",", thousands: ".", dates: "%d.%m.%Y", true: [ja],'
     " false: [nein], nulls: [NA]}"
 )
-_TYPES = "# columns: {age: integer, born: date}   # what is no text: integer, double, date, boolean"
-_NAMED = "# its first line names the columns; of a row: {header: false, columns: [age, sex]}"
+_TYPES = "# columns: {age: integer, born: date}   # or double, boolean; all others are text"
+_NAMED = "# the first line names the columns; if it is a row: {header: false, columns: [age, sex]}"
 _UNNAMED = (
-    "# the first line looks like a row, or names two columns alike: name the columns here, and in",
-    "# recode; and if it is a header, it is no person: write header: true",
+    "# the first line looks like a row, or names two columns alike: name the columns here and in",
+    "# recode. If it is a header, it is no person: write header: true",
 )
 _OF_A_VIEW = (
-    "\n  view: rowwise            # you confirm: each row of the view is of one person's rows alone"
+    "\n  view: rowwise            # you confirm: each row of the view comes from one person's rows"
 )
 _CHOICES = (
-    "  # keep, {prefix: 2} or {map: {a: b}, other: other}; with a type in source.columns also"
-    "\n  # {bins: [18, 65]}, {round: 10} of numbers, {truncate: year} of dates"
+    "  # keep, {prefix: 2} or {map: {a: b}, other: other}. With a type in source.columns also"
+    "\n  # {bins: [18, 65]} or {round: 10} for numbers, {truncate: year} for dates"
 )
+_KEYED = "this column says whose row it is"
+_AT_MOST = "a person counts in at most so many groups"
 _LIMITS = (
-    "# Of whoever has more only so many count, and numbers get too low. Write the most that anybody"
-    " can have:\n# the command suggest lowers it by the data, at a price; count_cut: true tells how"
-    " many people it cuts.\n"
+    "# If a person is in more groups, only so many of them count, and the numbers get too low. So"
+    " write the\n# highest number that a person can have. 'policy-engine suggest' can lower it by"
+    " the data, at a price.\n# count_cut: true tells how many people have more.\n"
 )
 _POLICY_SCHEMA = f"{KEPT}/policy.schema.json"
 _PROJECT_SCHEMA = f"{KEPT}/project.schema.json"
@@ -126,7 +128,7 @@ _PLAIN = re.compile(r"[^\W\d][\w./-]*")
 Levels = Callable[[Field], str]
 """The levels of a column that a search may choose among, as YAML; empty where it has none."""
 _SEARCH = (
-    "\nsearch: {epsilon: 0.01}   # 'policy-engine search' chooses a level of each, at this price"
+    "\nsearch: {epsilon: 0.01}   # 'policy-engine search' chooses one level a column, at this price"
 )
 
 
@@ -234,8 +236,8 @@ def _period(column: str, name: str) -> str:
     first = f"{date.today().year}-01"
     period = f'# period: {{column: {_scalar(column)}, every: month, from: "{first}"}}'
     return (
-        f"{period}   # only the rows of a month, once it has ended;\n"
-        f'# then write below: file: "out/{name}-{{edition}}.parquet"\n'
+        f"{period}   # only the rows of one month, after it has ended;\n"
+        f'# with it, write below: file: "out/{name}-{{edition}}.parquet"\n'
     )
 
 
@@ -244,7 +246,7 @@ def _guarantee(project: Project, editions: int) -> str:
     limits = [*project.accounts.values()] if project.file else [_STARTED]
     planned = any(terms.plan for terms in project.windows.values())
     if len(limits) == 1 and limits[0] is not None and not planned:
-        return f"{{editions: {editions}}}  # so strong that {editions} like it fill the account"
+        return f"{{editions: {editions}}}  # {editions} such releases fill the account"
     epsilon, delta = _loose(limits)
     return f"{{epsilon: {in_text(epsilon)}, delta: {delta:.1e}}}"
 
@@ -272,23 +274,26 @@ def _all_rows(table: Table, key: Field, when: Field | None, *, of_rows: bool = T
     Files of a folder have no row numbers, and rows of a view no place: a row is no person there.
     """
     column = _scalar(key.name)
-    one = f"# privacy_unit: {{column: {column}, rows: any}}   # any one of their rows alone"
+    one = f"# privacy_unit: {{column: {column}, rows: any}}   # only one row of a person counts"
     if when is not None:
         last = f"{when.name} desc"
         term = last if _scalar(when.name) == when.name else json.dumps(last)
         first = f"{{first_by: [{term}]}}}}"
-        one = f"# privacy_unit: {{column: {column}, rows: {first}   # their last row alone"
+        one = (
+            f"# privacy_unit: {{column: {column}, rows: {first}   # only a person's last row counts"
+        )
     row = "" if table.is_folder or table.view is not None else f"\n# {_ROWS}"
     if not of_rows:
         return (
-            f"privacy_unit: {{column: {column}}}   # whose row it is; all rows of a person count\n"
-            f"{_LIMITS}contribution: {{max_groups: 4}}   # in so many groups\n"
-            f"# instead of these two:\n{one}{row}"
+            f"privacy_unit: {{column: {column}}}   # {_KEYED}; all rows of a person count\n"
+            f"{_LIMITS}contribution: {{max_groups: 4}}   # {_AT_MOST}\n"
+            f"# Or, instead of these two lines:\n{one}{row}"
         )
     return (
-        f"privacy_unit: {{column: {column}}}   # whose row it is; all rows of a person count\n"
-        f"{_LIMITS}contribution: {{max_groups: 4, max_rows_per_group: 10}}   # in so many groups,"
-        " with so many rows in each\n# instead of these two, and without rows in count:\n"
+        f"privacy_unit: {{column: {column}}}   # {_KEYED}; all rows of a person count\n"
+        f"{_LIMITS}# {_AT_MOST}, with at most so many rows in each:\n"
+        "contribution: {max_groups: 4, max_rows_per_group: 10}\n"
+        "# Or, instead of these two lines, and without rows in count:\n"
         f"{one}{row}"
     )
 
@@ -310,26 +315,28 @@ def _unit(table: Table) -> str:
     term = last if when and _scalar(when.name) == when.name else json.dumps(last)
     rows = f", rows: {{first_by: [{term}]}}" if when else ", rows: any"
     unit = f"privacy_unit: {{column: {column}{rows}}}"
-    which = f", of which {'the last' if when else 'any one'} is kept"
+    which = "only a person's last row counts" if when else "only one row of a person counts"
     if table.is_folder or table.view is not None:
         if key is None:
-            return _WHO + "# the column that says whose a row is. Name it:\n# " + unit
-        return f"{unit}   # the column that says whose row it is"
+            named = "Name the column that says whose row it is"
+            return f"{_WHO}a\n# key protects this person. {named}:\n# {unit}"
+        return f"{unit}   # {_KEYED}"
     if named is not None:  # its name says that a person may have many rows
-        return f"{unit}   # whose row it is; a person may have many{which}\n# {_ROWS}"
+        return f"{unit}   # {_KEYED}; {which}\n# {_ROWS}"
     if key is not None and key.name == only:  # the catalog says that no two rows have one of it
         one = f"privacy_unit: {{column: {_scalar(only)}, rows: one}}"
-        return f"{_ROWS}\n# {one}   # the same, where rows have no number: no two have one {only}"
+        return f"{_ROWS}\n# {one}   # the same for rows without numbers: each has another {only}"
     return undecided(column)
 
 
 def undecided(column: str) -> str:
     """Who is one person where nothing says it: a choice that the author has to make."""
     return (
-        f"{_WHO}# the second alone. Uncomment one of both; the second has two lines:\n"
-        f"# {_ROWS}, and nobody has two\n"
-        f"# privacy_unit: {{column: {column}}}   # it says whose a row is, and all of them count,\n"
-        "# contribution: {max_groups: 4}   # of each person in so many groups at most\n"
+        f"{_WHO}the\n# second choice protects this person."
+        " Uncomment one of the two; the second has two lines:\n"
+        f"# {_ROWS}, and nobody has two rows\n"
+        f"# privacy_unit: {{column: {column}}}   # {_KEYED}; all rows of a person count\n"
+        f"# contribution: {{max_groups: 4}}   # {_AT_MOST}\n"
         f"{_LIMITS.rstrip()}"
     )
 

@@ -91,10 +91,10 @@ def test_a_starter_is_written_from_names_and_types_alone(world):
     text = found.policy.read_text()
     assert (
         "table: ref('stg_people')" in text
-        and "\nprivacy_unit: {column: person_id}   # whose row it is; all rows of a person" in text
+        and "\nprivacy_unit: {column: person_id}   # this column says whose row it is; all" in text
     )
-    assert "\ncontribution: {max_groups: 4}   # in so many groups\n" in text
-    assert "count_cut: true tells how many people it cuts" in text
+    assert "\ncontribution: {max_groups: 4}   # a person counts in at most so many groups\n" in text
+    assert "count_cut: true tells how many people have more" in text
     assert "# privacy_unit: {column: person_id, rows: {first_by: [visited desc]}}" in text
     assert "# age: {bins: [18, 30, 45, 65]}    # INTEGER" in text
     assert "# visited: {truncate: year}    # DATE" in text

@@ -178,14 +178,18 @@ def test_whose_row_it_is(folder):
     pq.write_table(table, folder / "orders.parquet")
     write_starter("orders.parquet", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
-    assert "\nprivacy_unit: {column: customer_id}   # whose row it is; all rows of a person" in text
+    assert (
+        "\nprivacy_unit: {column: customer_id}   # this column says whose row it is; all rows"
+        in text
+    )
     # A new user's visits by month were cut by a fifth, and nothing said so before the release.
-    told = "Of whoever has more only so many count, and numbers get too low."
-    limits, said = text.split(told)[1].splitlines()[2], text.split(told)[1].splitlines()[1]
-    assert "suggest lowers it" in said and "count_cut: true tells how many people it cuts" in said
-    assert limits.startswith("contribution: {max_groups: 4, max_rows_per_group: 10}")
+    told = "If a person is in more groups, only so many of them count, and the numbers get too low."
+    said = text.split(told)[1].splitlines()
+    assert "'policy-engine suggest' can lower it" in said[1]
+    assert said[2] == "# count_cut: true tells how many people have more."
+    assert said[4] == "contribution: {max_groups: 4, max_rows_per_group: 10}"
     one = 'privacy_unit: {column: customer_id, rows: {first_by: ["sold on desc"]}}'
-    assert f"\n# {one}   # their last row alone\n# privacy_unit: row " in text
+    assert f"\n# {one}   # only a person's last row counts\n# privacy_unit: row " in text
     assert "\ncount: {people: n, rows: n_rows}   # people decide what is shown" in text
     full = uncommented(Path("policy.yaml"))
     assert check_policy(full).problems == ()
@@ -270,7 +274,7 @@ def test_nothing_uncommented_is_a_clear_problem(folder):
         load_policy("policy.yaml")
     unit, recode = caught.value.problems
     assert "privacy_unit" in unit.message and "{column: …}" in unit.remedy
-    assert (recode.line, recode.message[:29]) == (17, "recode must be a mapping of c")
+    assert (recode.line, recode.message[:29]) == (18, "recode must be a mapping of c")
 
 
 def test_values_are_never_written(folder):
@@ -289,8 +293,8 @@ def test_a_folder_of_files_has_a_key(folder):
     write_starter("parts", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
     assert (
-        "privacy_unit: {column: person_id, rows: any}   # any" in text
-        and "\nprivacy_unit: {column: person_id}   # whose" in text
+        "privacy_unit: {column: person_id, rows: any}   # only one" in text
+        and "\nprivacy_unit: {column: person_id}   # this column says whose" in text
         and "privacy_unit: row" not in text
     )
 
@@ -357,7 +361,7 @@ def test_the_first_line_of_a_csv_without_a_header_is_not_written(folder, first):
     assert f"csv: {{header: false, columns: [{columns}]}}" in write_and_read("people.csv")
     assert "Miriam" not in Path("policy.yaml").read_text("utf-8")
     assert (
-        "if it is a header, it is no person: write header: true" in Path("policy.yaml").read_text()
+        "If it is a header, it is no person: write header: true" in Path("policy.yaml").read_text()
     )
     (folder / "guess.yaml").write_text(
         decided("policy.yaml")
@@ -383,7 +387,9 @@ def test_what_is_no_text_gets_no_policy(folder, first):
 
 def test_that_the_first_line_is_taken_for_names_is_said_in_the_policy(folder):
     (folder / "texts.csv").write_text("Ada,Ulm\nBen,Ulm\n")
-    assert "# its first line names the columns; of a row: {header: false" in started("texts.csv")
+    assert "# the first line names the columns; if it is a row: {header: false" in started(
+        "texts.csv"
+    )
 
 
 def test_no_row_of_a_csv_is_read(folder):
@@ -533,7 +539,10 @@ def test_a_view_is_a_source_whose_rows_have_a_key(folder):
     )
     write_starter("adults", Path("policy.yaml"))
     assert "\n  view: rowwise " in Path("policy.yaml").read_text()
-    assert "\nprivacy_unit: {column: patient_id}   # whose row" in Path("policy.yaml").read_text()
+    assert (
+        "\nprivacy_unit: {column: patient_id}   # this column says"
+        in Path("policy.yaml").read_text()
+    )
     full = uncommented(Path("policy.yaml"))
     assert check_policy(full).problems == ()
     assert load_policy(full).source.key == "patient_id"
@@ -598,7 +607,9 @@ def test_what_the_catalog_says_of_a_key_is_believed(tmp_path, monkeypatch):
     for table in ("besuche", "kunden"):
         write_starter(table, Path(f"{table}.yaml"))
     told = Path("besuche.yaml").read_text()
-    assert "\nprivacy_unit: {column: kunde_id}   # whose row it is; all rows" in told
+    assert (
+        "\nprivacy_unit: {column: kunde_id}   # this column says whose row it is; all rows" in told
+    )
     assert "# patient_nr seems to name one person or row" in told
     told = Path("kunden.yaml").read_text()
     assert "\nprivacy_unit: row " in told
@@ -620,7 +631,7 @@ def test_a_key_that_is_not_named_as_people_are_is_proposed_and_not_chosen(folder
     write_starter("loans.csv", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
     assert "\nprivacy_unit" not in text
-    assert f"\n# privacy_unit: {{column: {likely}}}   # it says whose a row is" in text
+    assert f"\n# privacy_unit: {{column: {likely}}}   # this column says whose row it is" in text
     assert "privacy_unit" in {each.path for each in check_policy(Path("policy.yaml")).problems}
 
 
