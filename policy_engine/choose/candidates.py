@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,7 @@ from policy_engine.policy.mechanisms.whole_classes import EVERY_CLASS, Suppressi
 from policy_engine.policy.reading import plain_yaml, read_text
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import as_told
 from policy_engine.policy.search_models import ColumnLevels, SearchSpec, all_levels
 from policy_engine.policy.timing import PeriodOf
 from policy_engine.values import frozen
@@ -102,7 +102,7 @@ class Candidates:
         """The levels of each column that are candidates, as people read them; public."""
         written, lattice = self.written, self.public_lattice
         return tuple(
-            (each.column, tuple(_told(each.at(level, written[each.column])) for level in levels))
+            (each.column, tuple(as_told(each.at(level, written[each.column])) for level in levels))
             for each, levels in zip(self.columns, lattice.allowed, strict=True)
         )
 
@@ -187,7 +187,7 @@ class Candidates:
             next(
                 level
                 for level in range(each.height + 1)
-                if each.at(level, written[each.column]) == chosen[each.column]
+                if as_told(each.at(level, written[each.column])) == as_told(chosen[each.column])
             )
             for each in self.columns
         )
@@ -233,11 +233,6 @@ def alike(columns: Sequence[pa.ChunkedArray]) -> Integers:
 
 def _key(at: int) -> str:
     return f"key {at}"
-
-
-def _told(recoding: object) -> str:
-    """A recoding on one line; JSON is YAML."""
-    return recoding if isinstance(recoding, str) else dumps(recoding, default=str)
 
 
 def _name(at: int, level: int) -> str:

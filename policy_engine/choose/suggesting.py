@@ -50,6 +50,7 @@ from policy_engine.policy.mechanisms.whole_classes import EVERY_CLASS
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import plain_yaml, read_text
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import as_told
 from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import Clock, utc_now
@@ -382,7 +383,7 @@ class _Numbers(PrivateChoice):
     def candidates(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What each number can be, as people read it."""
         return tuple(
-            (each.name, tuple(str(each.written(ends)) for ends in each.candidates))
+            (each.name, tuple(as_told(each.written(ends)) for ends in each.candidates))
             for each in self.numbers
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime
 from decimal import Decimal
+from json import dumps
 
 Scalar = None | bool | int | Decimal | date | datetime | str
 
@@ -136,6 +137,17 @@ def show(value: object) -> str:
     if value is None:
         return "null"
     return shortened(str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def as_told(written: object) -> str:
+    """What a policy has, on one line: a text as it is, else as JSON, which is YAML too.
+
+    Two are alike if they are told alike; a certificate lists candidates by it.
+
+    >>> as_told("keep"), as_told({"round": 5, "way": "down"})
+    ('keep', '{"round": 5, "way": "down"}')
+    """
+    return written if isinstance(written, str) else dumps(written, default=str)
 
 
 def shortened(text: str) -> str:

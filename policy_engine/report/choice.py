@@ -28,6 +28,7 @@ from policy_engine.attest.parquet_file import certificate_path, predicate_digest
 from policy_engine.errors import VerificationFailed
 from policy_engine.opening import opened
 from policy_engine.policy.reading import plain_yaml, read_text
+from policy_engine.policy.scalars import as_told
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
@@ -104,10 +105,15 @@ class ChoiceView:
 
 @frozen
 class ChosenFor:
-    """The choice that a release's policy was written by; both prices together are ``together``."""
+    """The choice that a release's policy was written by; both prices together are ``together``.
 
-    choice: ChoiceSaid
-    together: str
+    Where a certificate lies beside the policy and is not that of this choice, ``reasons`` say why,
+    and nothing else is said.
+    """
+
+    choice: ChoiceSaid | None
+    together: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 def choice_view(
@@ -149,23 +155,26 @@ def choice_beside(
 ) -> ChosenFor | None:
     """The choice whose certificate lies beside a policy, and is of this file, byte for byte.
 
-    ``epsilon`` and ``delta`` are those of the policy's release. None where there is no such
-    certificate, or it does not hold: a release needs none.
+    ``epsilon`` and ``delta`` are those of the policy's release. None where there is no certificate,
+    or one of something else: a release needs none.
     """
+    beside = certificate_path(policy)
     try:
-        with opened(certificate_path(policy)) as file:
+        with opened(beside) as file:
             text = file.read().decode(errors="replace")
-    except OSError:
+    except FileNotFoundError:
         return None
+    except OSError as error:
+        return ChosenFor(None, reasons=(f"{beside.name} could not be read: {error.strerror}",))
     try:
-        if stated_type(text) != CHOICE_TYPE:
+        if stated_type(text) not in (CHOICE_TYPE, ""):  # empty: what it is cannot be read
             return None
         verify_choice(text, keys, policy)
         said = open_envelope(text, keys, CHOICE_TYPE)
         own = ChoiceStated.of(said).epsilon
         choice = _said(said, policy, books)
-    except VerificationFailed:
-        return None
+    except VerificationFailed as error:
+        return ChosenFor(None, reasons=error.reasons)
     return ChosenFor(choice, f"ε = {in_text(own + epsilon)}, δ = {in_text(delta)}")
 
 
@@ -205,12 +214,9 @@ def _score(predicate: Mapping[str, object]) -> str:
 def _part(kind: ChoiceOf, name: str, told: tuple[str, ...], written: Any) -> PartSaid:
     chosen = None
     if written is not None:
-        value = _as_json(
-            (written.get("recode") or {}).get(name)
-            if kind == "recoding"
-            else _number(written, name)
-        )
-        chosen = next((in_words(each) for each in told if _parsed(each) == value), None)
+        recode = written.get("recode") or {}
+        value = as_told(recode.get(name) if kind == "recoding" else _number(written, name))
+        chosen = next((in_words(each) for each in told if each == value), None)
     return PartSaid(name, tuple(map(in_words, told)), chosen)
 
 
@@ -222,10 +228,6 @@ def _number(written: Any, name: str) -> object:
         if name == place or name.startswith(f"{place}, "):
             return said.get("bounds")
     return (written.get("contribution") or {}).get(name.removeprefix("contribution."))
-
-
-def _as_json(value: object) -> object:
-    return value if isinstance(value, str) else loads(dumps(value, default=str))
 
 
 def _parsed(told: str) -> object:

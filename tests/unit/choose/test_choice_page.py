@@ -161,22 +161,36 @@ def test_the_page_of_a_release_says_how_its_policy_was_chosen(project, capfd):
     assert "How the recoding was chosen" in page
     assert f"The promise for the choice and the release together is {found['together']}." in page
 
-    # A certificate of another thing, one of another file, and none: nothing is said.
+    # A certificate of another thing, or none: nothing is said.
     beside = Path("a.chosen.certificate.json")
     choice = beside.read_text()
-    for text in (
-        Path("out/a.certificate.json").read_text(),
-        choice.replace("payload", "load"),
-        "x",
-    ):
+    beside.write_text(Path("out/a.certificate.json").read_text())
+    assert report(capfd, *named)["details"].get("choice") is None
+    beside.unlink()
+    assert report(capfd, *named)["details"].get("choice") is None
+
+    # One that does not hold for the policy: that is said, and nothing that it states.
+    signed = json.loads(choice)["signatures"][0]["sig"]
+    forged = choice.replace(signed, f"AAAA{signed[4:]}")
+    wrong = {choice.replace("payload", "load"): "payload", "x": "JSON", forged: "signature"}
+    for text, why in wrong.items():
         beside.write_text(text)
-        assert report(capfd, *named)["details"].get("choice") is None
+        found = report(capfd, *named)["details"]["choice"]
+        assert (found["choice"], found["together"]) == (None, "")
+        assert why in " ".join(found["reasons"])
+        assert "A choice that is not valid" in page_of(*named)
+    beside.unlink()
+    beside.mkdir()
+    [reason] = report(capfd, *named)["details"]["choice"]["reasons"]
+    assert reason == "a.chosen.certificate.json could not be read: Is a directory"
     Path("c.yaml").write_text(Path("a.chosen.yaml").read_text() + "\n")
     Path("c.certificate.json").write_text(choice)
     other = report(capfd, *words, "--policy", "c.yaml")
-    assert other["band"]["colour"] == "green" and other["details"].get("choice") is None
-    beside.unlink()
-    assert report(capfd, *named)["details"].get("choice") is None
+    assert other["band"]["colour"] == "green"
+    [reason] = other["details"]["choice"]["reasons"]
+    assert reason == "c.yaml is not the policy that was chosen: it was changed"
+    page = page_of(*words, "--policy", "c.yaml")
+    assert reason in page and "How the recoding was chosen" not in page
 
 
 @pytest.mark.parametrize("measure", ["cost", "of 1.5, or more"])
