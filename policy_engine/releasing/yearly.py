@@ -284,7 +284,7 @@ class _Question:
             if once.epsilon <= own.epsilon and once.delta <= own.delta:
                 return ""
             if once.epsilon <= self.limit.epsilon or not has_curve(event):
-                has, had = map(_pair, (once, own))
+                has, had = _pair(once), _pair(own)
                 return f"{less}: {has}, and not {had}"
         delta = _TWO_UP.plus(delta_of_event(event, own.epsilon, self.notion))
         has, had = in_text(delta), in_text(own.delta)
