@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from policy_engine.kernel.types import Kind, Value, ValueRecode
+from policy_engine.kernel.types import Kind, Type, Value, ValueRecode
 from policy_engine.values import frozen
 
 _MOST, _MOST_LABELS = 8, 12
@@ -26,6 +26,18 @@ class Moved(NamedTuple):
     when: str
     before: str | None
     after: str | None
+
+
+@frozen
+class Unfit:
+    """The law of a recode that a column breaks, and the remedy.
+
+    Without a remedy it is what fits the column, or to read it as the type that it ``wants``.
+    """
+
+    law: str
+    remedy: str = ""
+    wants: str = ""
 
 
 @frozen
@@ -47,6 +59,15 @@ class RecodeMeaning(Generic[R]):
     def likely(self) -> Kind:
         """The kind of a column that is recoded so, where nobody says one."""
         return "text"
+
+    def unfit(self, seen: Type, noun: str, written: str) -> Unfit | None:
+        """Which law of it a column breaks: of a type, that a ``noun`` says, as it is ``written``.
+
+        None if it breaks none.
+        """
+        recode: Any = self.recode
+        law = f"{type(recode).__name__.lower()} does not fit, found {noun}"
+        return None if recode.fits(seen) else Unfit(law)
 
     @property
     def places(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -15,10 +15,20 @@ from policy_engine.kernel.recodes.meaning import (
     Entry,
     Moved,
     RecodeMeaning,
+    Unfit,
     some_entries,
     some_labels,
 )
-from policy_engine.kernel.types import Kind, Value, ValueRecode
+from policy_engine.kernel.types import (
+    MOMENTS,
+    MOST_DIGITS,
+    Kind,
+    Type,
+    Value,
+    ValueRecode,
+    places_of,
+    whole_digits_of,
+)
 from policy_engine.kernel.wording import plain_words, value_words
 
 EARLIEST = "5877642-06-25 (BC)"
@@ -60,6 +70,31 @@ class BinsMeaning(RecodeMeaning[Bins]):
         """The label of the interval."""
         place = 0 if value is UNNAMED else bisect_right(self.recode.cuts, value)
         return self.recode.labels[place]
+
+    def unfit(self, seen: Type, noun: str, written: str) -> Unfit | None:
+        """What is of another kind than the cuts."""
+        cuts = self.recode.cuts
+        numbers = [cut for cut in cuts if isinstance(cut, Decimal)]
+        if any(whole_digits_of(cut) + places_of(cut) > MOST_DIGITS for cut in numbers):
+            return Unfit(f"bins take cuts of at most {MOST_DIGITS} digits", "use plainer ones")
+        is_time = seen.kind in {"date", *MOMENTS}
+        is_whole = seen.kind in {"integer", "wide_integer"}
+        is_number = is_whole or seen.kind in {"decimal", "double"}
+        if numbers and not is_number:
+            remedy = "write the cut points as dates" if is_time else ""
+            return Unfit(f"bins of numbers take a number, found {noun}", remedy, "double")
+        if numbers:
+            whole = all(cut == cut.to_integral_value() for cut in numbers)
+            law = "bins of a whole number need whole cut points"
+            return Unfit(law, "round them up") if is_whole and not whole else None
+        has_times = isinstance(cuts[0], datetime)
+        if seen.kind == "date" and has_times:
+            return Unfit("bins of a date need dates, found timestamps", "leave out the time of day")
+        if is_time:
+            return None
+        remedy = "write the cut points as numbers" if is_number else ""
+        wants = "timestamp" if has_times else "date"
+        return Unfit(f"bins of dates take a date or time, found {noun}", remedy, wants)
 
     @property
     def in_short(self) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from policy_engine.kernel.recodes.keep.recode import Keep
-from policy_engine.kernel.recodes.meaning import RecodeMeaning
-from policy_engine.kernel.types import Kind
+from policy_engine.kernel.recodes.meaning import RecodeMeaning, Unfit
+from policy_engine.kernel.types import Kind, Type
 
 
 class KeepMeaning(RecodeMeaning[Keep]):
@@ -18,6 +18,11 @@ class KeepMeaning(RecodeMeaning[Keep]):
     def raw_values(self, kind: Kind) -> int | None:
         """Of a truth value."""
         return len((False, True, None)) if kind == "boolean" else None
+
+    def unfit(self, seen: Type, noun: str, written: str) -> Unfit | None:
+        """A floating-point number."""
+        law = "keep takes no floating-point number"
+        return None if self.recode.fits(seen) else Unfit(law, "use bins or round")
 
     @property
     def in_short(self) -> str:

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from policy_engine.kernel.recodes.map.recode import Map
+from policy_engine.kernel.recodes.map.recode import MAPPED, Map
 from policy_engine.kernel.recodes.meaning import (
     Entry,
     Moved,
     RecodeMeaning,
+    Unfit,
     some_entries,
     some_labels,
 )
-from policy_engine.kernel.types import Kind, Value, ValueRecode
+from policy_engine.kernel.types import Kind, Type, Value, ValueRecode
 from policy_engine.kernel.wording import (
     MOST_KEYS,
     MOST_LABELS,
@@ -89,6 +90,11 @@ class MapMeaning(RecodeMeaning[Map]):
             Moved(key, was.get(key, other), now.get(key, others)) for key in sorted({*was, *now})
         ]
         return (*listed, Moved("every other value", other, others))
+
+    def unfit(self, seen: Type, noun: str, written: str) -> Unfit | None:
+        """What is looked up by no text."""
+        law = f"map and hierarchy take labels, found {noun}"
+        return None if seen.kind in MAPPED else Unfit(law)
 
     @property
     def in_short(self) -> str:

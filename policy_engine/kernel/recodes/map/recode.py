@@ -6,7 +6,7 @@ from policy_engine.kernel.nodes import Given, Nodes, label_of, literal_of
 from policy_engine.kernel.types import AS_TEXT, GivesText, Type, Value
 from policy_engine.values import frozen
 
-_MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
+MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
 
 
 @frozen
@@ -27,7 +27,7 @@ class Map(GivesText):
     def fits(self, seen: Type) -> bool:
         """Every key is a value of the type, and stands once."""
         named = all(members for members, _ in self.groups)
-        right = seen.kind in _MAPPED and named and all(map(seen.holds, self.keys))
+        right = seen.kind in MAPPED and named and all(map(seen.holds, self.keys))
         return right and len(set(self.keys)) == len(self.keys)
 
     @property

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from policy_engine.kernel.recodes.meaning import RecodeMeaning
-from policy_engine.kernel.recodes.prefix.recode import Prefix
-from policy_engine.kernel.types import ValueRecode
+from policy_engine.kernel.recodes.meaning import RecodeMeaning, Unfit
+from policy_engine.kernel.recodes.prefix.recode import MOST_CHARACTERS, Prefix
+from policy_engine.kernel.types import Type, ValueRecode
 
 
 class PrefixMeaning(RecodeMeaning[Prefix]):
@@ -16,6 +16,13 @@ class PrefixMeaning(RecodeMeaning[Prefix]):
     def examples(self) -> tuple[str, ...]:
         """Texts that differ from their first letter on."""
         return tuple(letter * (self.recode.length + 2) for letter in "abc")
+
+    def unfit(self, seen: Type, noun: str, written: str) -> Unfit | None:
+        """What is no text."""
+        if self.recode.length > MOST_CHARACTERS:
+            return Unfit(f"prefix takes at most {MOST_CHARACTERS} characters", "use keep")
+        law = f"prefix takes text, found {noun}"
+        return None if self.recode.fits(seen) else Unfit(law, wants="text")
 
     @property
     def in_short(self) -> str:

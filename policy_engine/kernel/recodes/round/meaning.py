@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from policy_engine.kernel.recodes.bins.recode import Bins
-from policy_engine.kernel.recodes.meaning import RecodeMeaning
-from policy_engine.kernel.recodes.round.recode import Round
-from policy_engine.kernel.types import Kind, ValueRecode, digits_of
+from policy_engine.kernel.recodes.meaning import RecodeMeaning, Unfit
+from policy_engine.kernel.recodes.round.recode import DIGITS, PLACES, Round, is_exact
+from policy_engine.kernel.types import Kind, Type, ValueRecode, digits_of
 from policy_engine.kernel.values_shown import WIDE, number_of_text
 
 _WAYS = {"nearest": "", "down": "down ", "zero": "towards zero "}
@@ -43,6 +43,17 @@ class RoundMeaning(RecodeMeaning[Round]):
     def examples(self) -> tuple[str, ...]:
         """The first multiples."""
         return tuple(f"{self.recode.step * times:f}" for times in (0, 1, 2))
+
+    def unfit(self, seen: Type, noun: str, written: str) -> Unfit | None:
+        """What is no number, or has so many digits that engines round it otherwise."""
+        if not self.recode.is_plain:
+            places = f"at most {PLACES} decimal places and {DIGITS} digits"
+            return Unfit(f"round takes a step of {places}, up to 10^17", "use a plainer one")
+        if not is_exact(seen):
+            law = f"round takes a decimal number of at most {DIGITS} digits, or 6 behind the point"
+            return Unfit(f"{law}, found {written}", "use bins, or a column with fewer digits")
+        law = f"round takes a number, found {noun}"
+        return None if self.recode.fits(seen) else Unfit(law, wants="double")
 
     @property
     def in_short(self) -> str:

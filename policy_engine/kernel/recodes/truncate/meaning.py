@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from policy_engine.calendars import Calendar
 from policy_engine.kernel.recodes.bins.recode import Bins
-from policy_engine.kernel.recodes.meaning import RecodeMeaning
+from policy_engine.kernel.recodes.meaning import RecodeMeaning, Unfit
 from policy_engine.kernel.recodes.truncate.recode import UTC_NAME, Truncate, Unit
-from policy_engine.kernel.types import Kind, ValueRecode
+from policy_engine.kernel.types import MOMENTS, Kind, Type, ValueRecode
 from policy_engine.kernel.values_shown import MOMENT
 
 _WEEK = re.compile("[0-9]{4}-W[0-9]{2}")
@@ -47,6 +47,16 @@ class TruncateMeaning(RecodeMeaning[Truncate]):
         """The starts of the units, by the clocks of UTC alone."""
         is_utc = self.recode.zone == UTC_NAME
         return starts_of(self.recode.unit, first, end) if is_utc else None
+
+    def unfit(self, seen: Type, noun: str, written: str) -> Unfit | None:
+        """What is no date or time; an hour of a date."""
+        unit = self.recode.unit
+        if seen.kind == "date" and unit == "hour":
+            return Unfit(f"truncate: {unit} takes a time, found a date", "use day or more")
+        if seen.kind in {"date", *MOMENTS}:
+            return None
+        wants = "timestamp" if unit == "hour" else "date"
+        return Unfit(f"truncate takes a date or time, found {noun}", wants=wants)
 
     @property
     def in_short(self) -> str:
