@@ -242,7 +242,11 @@ def test_what_a_coarse_grid_rules_out_is_not_met(neighbours, table, times):
 @pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 @pytest.mark.parametrize(
     ("table", "shift", "moves", "times"),
-    [(laplace("0.01", 3000), 10, "up", 2), (gaussian(700, 4000), 7, "either", 9)],
+    [
+        (laplace("0.01", 3000), 10, "up", 2),
+        (gaussian(700, 4000), 7, "either", 9),
+        (laplace("0.01", 3000), 1, "up", 12),
+    ],
 )
 def test_few_steps_of_a_long_table_tell_nearly_what_all_tell(
     neighbours, table, shift, moves, times
