@@ -318,8 +318,8 @@ def _unit(table: Table) -> str:
     which = "only a person's last row counts" if when else "only one row of a person counts"
     if table.is_folder or table.view is not None:
         if key is None:
-            named = "Name the column that says whose row it is"
-            return f"{_WHO}a\n# key protects this person. {named}:\n# {unit}"
+            asks = "Name the column that says whose row it is"
+            return f"{_WHO}a\n# key protects this person. {asks}:\n# {unit}"
         return f"{unit}   # {_KEYED}"
     if named is not None:  # its name says that a person may have many rows
         return f"{unit}   # {_KEYED}; {which}\n# {_ROWS}"
