@@ -190,12 +190,12 @@ def search_public(
         questions.append(Everything(lattice))
     look(histogram, lattice, seen, [*questions, *(Frontier(seen, each) for each in frontiers)])
     table = _Table(histogram, seen, least, model)
-    values = values_of(histogram, seen, objective, wanted)
     allowed, found, parts = np.ones(lattice.shape, dtype=bool), [], None
     if model is not None and anonymous is not None:
         allowed = anonymous.holds
         found = [*_by_methods(table, SchemeSearch(histogram, lattice, model, allowed))]
         parts = len(mondrian(histogram, lattice, model.k))
+    values = values_of(histogram, seen, objective, wanted, allowed)
     best = best_of(values, allowed, lattice)
     if best is None:
         raise UsageError(

@@ -26,9 +26,12 @@ from policy_engine.choose.lattice import (
     Lattice,
     Scheme,
     cells_of,
-    measured,
+    walked,
 )
 from policy_engine.values import frozen
+
+_ROUNDED = 1e-9
+"""Two divergences may differ by so much, and be the same."""
 
 
 class Objective(StrEnum):
@@ -358,8 +361,12 @@ def _cuts(
     return column, upto
 
 
-def values_of(histogram: Histogram, seen: SchemesSeen, objective: Objective, least: int) -> Floats:
+def values_of(
+    histogram: Histogram, seen: SchemesSeen, objective: Objective, least: int, allowed: Flags
+) -> Floats:
     """A number of every scheme seen: more is better; ``least`` people are in a group that is shown.
+
+    It is of those ``allowed`` that the best is wanted.
 
     ``score`` is Σ max(0, people − least + 1) · precision, ``kl`` the divergence of the table from
     one that spreads a group evenly over its values, ``discernibility`` Σ people² with everybody for
@@ -370,7 +377,7 @@ def values_of(histogram: Histogram, seen: SchemesSeen, objective: Objective, lea
     if objective is Objective.precision:
         return precisions / whole
     if objective is Objective.kl:
-        return -measured(histogram, lattice, _divergence(lattice, histogram))
+        return -_divergences(histogram, lattice, allowed)
     people, groups, squares = seen.people[least], seen.groups[least], seen.squares[least]
     if objective is Objective.score:
         found = (people - (least - 1) * groups) * (precisions / whole)
@@ -493,6 +500,33 @@ def _divergence(lattice: Lattice, histogram: Histogram) -> Callable[[Cells, Sche
         return own - float((share * (np.log(share) - rooms)).sum())
 
     return lost
+
+
+def _divergences(histogram: Histogram, lattice: Lattice, allowed: Flags) -> Floats:
+    """The divergence of every scheme that may be the one of the least among those allowed, else ∞.
+
+    It grows with what is coarser (it is the finer one's, and that of the finer spread from the
+    coarser one), so that what has more than one that is allowed is not looked at, nor what is
+    coarser.
+    """
+    measure, found = _divergence(lattice, histogram), np.full(lattice.shape, np.inf)
+    if not allowed.any():
+        return found
+    precise = np.where(allowed, lattice.precisions[0], -1).argmax()
+    at = np.unravel_index(int(precise), lattice.shape)
+    first = lattice.scheme_at([int(each) for each in at])
+    best = measure(cells_of(histogram, lattice, first), first)
+
+    def skips(scheme: Scheme) -> bool:
+        finer = (lattice.place(each) for each in _neighbours(lattice, scheme, -1))
+        return any(found[each] > best + _ROUNDED for each in finer)
+
+    for scheme, cells in walked(histogram, lattice, skips):
+        place = lattice.place(scheme)
+        found[place] = measure(cells, scheme)
+        if allowed[place]:
+            best = min(best, float(found[place]))
+    return found
 
 
 def best_of(values: Floats, allowed: Flags, lattice: Lattice) -> Scheme | None:

@@ -32,6 +32,8 @@ from policy_engine.choose.searching import (
     IsAnonymous,
     Objective,
     SchemeSearch,
+    _divergence,
+    anonymous,
     best_of,
     datafly,
     incognito,
@@ -143,8 +145,9 @@ def test_what_was_not_looked_at_does_not_matter(seed: int) -> None:
     look(histogram, lattice, some, [asked, BestScore(some, least, asked), Frontier(some, least)])
     holds = [model.holds(people, histogram.total) for people in every.people[model.k].ravel()]
     assert asked.holds.ravel().tolist() == holds
+    allowed = asked.holds
     found = [
-        best_of(values_of(histogram, seen, Objective.score, least), asked.holds, lattice)
+        best_of(values_of(histogram, seen, Objective.score, least, allowed), allowed, lattice)
         for seen in (every, some)
     ]
     assert found[0] == found[1]
@@ -210,7 +213,9 @@ def test_each_objective_is_what_its_definition_says() -> None:
     k, total = 3, histogram.total
     seen = SchemesSeen(lattice, [k])
     look(histogram, lattice, seen, [Everything(lattice)])
-    found = {each: values_of(histogram, seen, each, k) for each in Objective}
+    everything = np.ones(lattice.shape, dtype=bool)
+    found = {each: values_of(histogram, seen, each, k, everything) for each in Objective}
+    found[Objective.kl] = -measured(histogram, lattice, _divergence(lattice, histogram))
     for scheme in lattice.schemes():
         place, people = lattice.place(scheme), by_hand(table, scheme)
         shown = [n for n in people if n >= k]
@@ -230,6 +235,22 @@ def test_each_objective_is_what_its_definition_says() -> None:
     room = math.log(math.prod(map(len, rows)))
     entropy = -float((shares * np.log(shares)).sum())
     assert -found[Objective.kl][lattice.place(top)] == pytest.approx(room - entropy)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_least_divergence_is_found_without_a_look_at_all(seed: int) -> None:
+    histogram, lattice, _ = random_table(seed)
+    rng = random.Random(seed)
+    model = Anonymity(rng.randint(1, 12), rng.choice([Fraction(0), Fraction(1, 5)]))
+    allowed = anonymous(histogram, lattice, model)
+    seen = SchemesSeen(lattice, [model.k])
+    every = -measured(histogram, lattice, _divergence(lattice, histogram))
+    some = values_of(histogram, seen, Objective.kl, model.k, allowed)
+    assert best_of(some, allowed, lattice) == best_of(every, allowed, lattice)
+    looked = np.isfinite(some)
+    assert some[looked].tolist() == every[looked].tolist()
+    nobody = values_of(histogram, seen, Objective.kl, model.k, np.zeros_like(allowed))
+    assert not np.isfinite(nobody).any()
 
 
 def test_a_lattice_is_as_it_is_asked_for() -> None:
