@@ -11,20 +11,10 @@ from secrets import randbelow
 
 from policy_engine.accounting.choice import step_of
 from policy_engine.accounting.domain import Number
-from policy_engine.accounting.events import DrawnChoice
 from policy_engine.errors import DomainError
 
 Below = Callable[[int], int]
 """A whole number from 0 to below its argument, each as likely as any other."""
-
-
-def event_of_choice(epsilon: Number) -> DrawnChoice:
-    """What an account is charged with for one ``choose``: it is ε-DP, and nothing more is used.
-
-    >>> event_of_choice("0.01")
-    DrawnChoice(epsilon=Decimal('0.01'))
-    """
-    return DrawnChoice(epsilon)
 
 
 def choose(

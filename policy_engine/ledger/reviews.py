@@ -343,10 +343,6 @@ class Requirement(Decision):
     serial: int
     review_policy: str
 
-    def concerns(self, account: str) -> bool:
-        """Whether it changes what counts for an account."""
-        return self.account == account
-
 
 @frozen
 class Revocation(Decision):
@@ -354,11 +350,6 @@ class Revocation(Decision):
 
     revoked_key: str
     people: tuple[str, ...]
-
-    def concerns(self, account: str) -> bool:
-        """The key counts in no account any more."""
-        del account
-        return True
 
 
 def decisions(chain: Iterable[Record], where: str) -> tuple[Requirement | Revocation, ...]:

@@ -22,17 +22,6 @@ _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """The years 1 to 9999, in seconds since 1970."""
 
 
-_COARSER: Mapping[Unit, tuple[Unit, ...]] = {
-    "hour": ("day", "week", "month", "quarter", "year"),
-    "day": ("week", "month", "quarter", "year"),
-    "week": (),
-    "month": ("quarter", "year"),
-    "quarter": ("year",),
-    "year": (),
-}
-"""Which units of time are made of whole ones of a unit; a week lies in no month and no year."""
-
-
 class TruncateMeaning(RecodeMeaning[Truncate]):
     """The start of a unit of the calendar."""
 
@@ -90,7 +79,7 @@ class TruncateMeaning(RecodeMeaning[Truncate]):
         unit = self.recode.unit
         if isinstance(coarse, Truncate) and coarse.zone == self.recode.zone:
             large = coarse.unit
-            return "" if large in _COARSER[unit] else f"a {unit} is not within one {large}"
+            return "" if _lies_in(unit, large) else f"a {unit} is not within one {large}"
         if not isinstance(coarse, Bins):
             return super().why_parted(coarse)
         others = [cut for cut in coarse.cuts if not isinstance(cut, date) or not _starts(unit, cut)]
@@ -141,6 +130,12 @@ def starts_of(unit: Unit, first: date, end: date) -> Iterator[date | str]:
             return
         yield unit_of_it.name if unit == "week" else start_of_it
         unit_of_it = unit_of_it.next()
+
+
+def _lies_in(unit: Unit, large: Unit) -> bool:
+    if "hour" in (unit, large):
+        return large != "hour"
+    return unit != large and Calendar(unit).divides(Calendar(large))
 
 
 def _starts(unit: Unit, cut: date) -> bool:
