@@ -179,6 +179,9 @@ FAULTS = {
         "postgres", POSTGRES, "{% if placed %} || ':' ||", "{% if placed %} || ' ' ||"),
     "the first row is drawn (MariaDB)": (
         "mariadb", MARIADB, "CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)", "''"),
+    "who has a group too many has the first ones": (
+        "mariadb", NOISE, "policy_engine_groups > {{ most_groups }}",
+        "policy_engine_groups > {{ most_groups }} + 1"),
     "a group of one less is shown": (
         "duckdb", NOISE, "policy_engine_n >= {{ least_shown }}",
         "policy_engine_n > {{ least_shown }} - 2"),

@@ -64,7 +64,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
   GROUP BY "age", "born", policy_engine_unit
 ), placed AS (
   SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1",
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_place
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_place, COUNT(*) OVER (PARTITION BY policy_engine_unit) AS policy_engine_groups
   FROM (
     SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1"
     FROM gathered
@@ -75,7 +75,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
   ) AS policy_engine_given
 ), chosen AS (
   SELECT "age", "born", "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1",
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY lower(hex(SHA256({salt:String} || ':o:' || toString(policy_engine_unit) || ':' || toString(policy_engine_place)))), policy_engine_place) AS policy_engine_rank
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY CASE WHEN policy_engine_groups > 2 THEN lower(hex(SHA256({salt:String} || ':o:' || toString(policy_engine_unit) || ':' || toString(policy_engine_place)))) END, policy_engine_place) AS policy_engine_rank
   FROM placed
 ), grouped AS (
   SELECT "age", "born", toInt64(COUNT(*)) AS policy_engine_people,

@@ -64,7 +64,7 @@ CASE WHEN SUM(`policy_engine_value_3`) <= 0 * COUNT(`policy_engine_value_3`) THE
   GROUP BY `age`, `born`, policy_engine_unit
 ), placed AS (
   SELECT `age`, `born`, policy_engine_unit, `policy_engine_value_2`, `policy_engine_many_2`, `policy_engine_value_3`, `policy_engine_many_1`,
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS policy_engine_place
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS policy_engine_place, COUNT(*) OVER (PARTITION BY policy_engine_unit) AS policy_engine_groups
   FROM (
     SELECT `age`, `born`, policy_engine_unit, `policy_engine_value_2`, `policy_engine_many_2`, `policy_engine_value_3`, `policy_engine_many_1`
     FROM gathered
@@ -75,7 +75,7 @@ CASE WHEN SUM(`policy_engine_value_3`) <= 0 * COUNT(`policy_engine_value_3`) THE
   ) AS policy_engine_given
 ), chosen AS (
   SELECT `age`, `born`, `policy_engine_value_2`, `policy_engine_many_2`, `policy_engine_value_3`, `policy_engine_many_1`,
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':o:' || CAST(policy_engine_unit AS STRING) || ':' || CAST(policy_engine_place AS STRING), 256), policy_engine_place) AS policy_engine_rank
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY CASE WHEN policy_engine_groups > 2 THEN SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':o:' || CAST(policy_engine_unit AS STRING) || ':' || CAST(policy_engine_place AS STRING), 256) END, policy_engine_place) AS policy_engine_rank
   FROM placed
 ), grouped AS (
   SELECT `age`, `born`, COUNT(*) AS policy_engine_people,

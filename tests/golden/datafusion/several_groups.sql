@@ -64,7 +64,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
   GROUP BY "age", "born", policy_engine_unit
 ), placed AS (
   SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1",
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_place
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_place, COUNT(*) OVER (PARTITION BY policy_engine_unit) AS policy_engine_groups
   FROM (
     SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1"
     FROM gathered
@@ -75,7 +75,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
   ) AS policy_engine_given
 ), chosen AS (
   SELECT "age", "born", "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1",
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY ENCODE(SHA256($salt || ':o:' || CAST(policy_engine_unit AS VARCHAR) || ':' || CAST(policy_engine_place AS VARCHAR)), 'hex'), policy_engine_place) AS policy_engine_rank
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY CASE WHEN policy_engine_groups > 2 THEN ENCODE(SHA256($salt || ':o:' || CAST(policy_engine_unit AS VARCHAR) || ':' || CAST(policy_engine_place AS VARCHAR)), 'hex') END, policy_engine_place) AS policy_engine_rank
   FROM placed
 ), grouped AS (
   SELECT "age", "born", COUNT(*) AS policy_engine_people,
