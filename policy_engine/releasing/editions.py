@@ -20,7 +20,7 @@ from policy_engine.ledger.windows import windows_of_charge
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.scalars import show
+from policy_engine.policy.scalars import counted, show
 from policy_engine.policy.timing import PeriodOf
 from policy_engine.releasing import books, copies
 from policy_engine.releasing.naming import edition_of
@@ -377,10 +377,11 @@ def _of_schedule(
             f" found {name}"
         )
     if isinstance(schedule, PeriodOf):
-        ripe = _ripens(schedule, period, zone)
+        ripe, wait = _ripens(schedule, period, zone), schedule.periods.after
+        then = f", and {counted(wait, 'day')} must pass after it" if wait else ""
         raise NotReleasable(
-            f"{policy.name}: edition {name} is not due yet: its period must have ended, and"
-            f" {schedule.periods.after} days have passed since; it is due from {ripe}"
+            f"{policy.name}: edition {name} is not due yet: its last day is {period.last}{then}; it"
+            f" is due from {ripe}"
         )
     current = due.editions[0]
     if period.first > current.first:

@@ -77,9 +77,8 @@ class OpenedRelease:
     @cached_property
     def remarks(self) -> tuple[str, ...]:
         """What its author may not have meant: that nobody is shown, or that many lack a value."""
-        meaning = meaning_of(self.certificate.claim)
-        names = tuple(self.rows.column_names)
-        return remarks_read(meaning, names, numbered(self.rows, meaning.count))
+        names, count = tuple(self.rows.column_names), self.certificate.count
+        return remarks_read(self.certificate, names, numbered(self.rows, count))
 
     @property
     def promise(self) -> str:

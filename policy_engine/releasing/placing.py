@@ -298,7 +298,7 @@ class Spot:
         lines = self._lines(certificate)
         size = standing.size_by(lines(), certificate)
         if not size.groups:
-            return replace_field(size, remarks=(standing.NOBODY,))
+            return replace_field(size, remarks=(standing.nobody(certificate),))
         if certificate.terms.policy_digest != self.policy.digest:
             return size
         return replace_field(size, remarks=standing.remarks_of(lines(), self.policy))

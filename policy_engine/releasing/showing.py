@@ -110,7 +110,7 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
             first = tuple(in_reading_order(stated.claim, names, lines)[:rows])
             meaning = (_WAITS,) if found is None else ()
             meaning += _told(stated, names, lines) + _left_out(stated.terms.models)
-            told = remarks_read(known, names, numbered(table, known.count))
+            told = remarks_read(stated, names, numbered(table, known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
     if known is not None:
@@ -152,7 +152,7 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
     claim, meaning = certified.claim, meaning_of(certified.claim)
     count = () if claim.count is None else (claim.count,)
     names = (*claim.released, *count, *claim.law.beside)
-    said, told = _told(certified, names, lines), remarks_read(meaning, names, lines)
+    said, told = _told(certified, names, lines), remarks_read(certified, names, lines)
     names, first = of_groups(claim, names, in_reading_order(claim, names, lines)[:rows])
     return FirstRows(name, certificate, names, first, len(lines), said, told, meaning)
 

@@ -29,7 +29,7 @@ from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms.meaning import Meaning
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes.meaning import UNNAMED
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.words import people_word
@@ -70,10 +70,6 @@ _ALIKE = "{} has the same value in every row that is shown, and tells no two gro
 _OTHER = (
     "{} is {}, what stands for every other value, in every row that is shown: see whether the keys"
     " of its map or hierarchy are written as the source's values are"
-)
-NOBODY = (
-    "it shows nobody: no group is large enough. It is a release all the same, and it is paid for."
-    " 'policy-engine plan' says how large a group must be; make the recodes coarser"
 )
 NOT_STARTED = "it was never started, so nothing ran"
 NOT_DRAWN = "nothing came out that anybody could have seen: 'release' draws it, at no cost"
@@ -261,15 +257,30 @@ def remarks_of(lines: Lines, policy: Policy) -> tuple[str, ...]:
     return remarks(columns, lines, counted=counted, others=others, who=who)
 
 
-def remarks_read(meaning: Meaning[Any], names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
+def nobody(certificate: Certificate) -> str:
+    """That a release shows no group: by its rows alone nobody can tell which cause it has."""
+    meaning = meaning_of(certificate.claim)
+    size, why = max(meaning.visible(certificate).values(), default=0), "chance has left all out"
+    if size:
+        why = f"each group has fewer than about {size:,} people; coarser recodes make larger groups"
+    if certificate.terms.models:
+        why += "; or the groups lack what the models ask for"
+    return (
+        f"it shows nobody: either no rows are there that count (has the data arrived?), or {why}."
+        " It is a release all the same, and it is paid for"
+    )
+
+
+def remarks_read(certificate: Certificate, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
     """What its author may not have meant, as far as a release tells it without its policy.
 
     That it shows nobody, and the columns that lack values in many people: nothing of these where
     rows are not as they should be, and of public values, of which some are missing by chance.
     """
+    meaning = meaning_of(certificate.claim)
     found, count = list(lines), meaning.count
     if not found:
-        return (NOBODY,)
+        return (nobody(certificate),)
     # What a grouping leaves out is NULL in its rows.
     if meaning.by_chance or meaning.claim.law.groupings or (count and count not in names):
         return ()

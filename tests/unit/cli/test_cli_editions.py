@@ -106,6 +106,12 @@ def test_a_scheduler_reads_json(cli, yearly):
     assert (one["edition"], one["outcome"]) == ("2024", "stands")
 
 
+def test_what_is_not_due_yet_says_when_it_ends_and_is_due(cli, yearly):
+    early = cli("release", yearly, "--edition", f"{THIS_YEAR}")
+    ends = f"its last day is {THIS_YEAR}-12-31; it is due from {THIS_YEAR + 1}-01-01 00:00 (UTC)"
+    assert (early.code, f"edition {THIS_YEAR} is not due yet: {ends}" in early.err) == (1, True)
+
+
 def test_what_stands_before_a_failure_is_told(cli, yearly):
     Path("out/2025").mkdir(parents=True)
     Path("out/2025/part.parquet").write_text("mine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -89,7 +90,11 @@ def test_k_is_certain_and_rows_are_released(cli, policy):
 
 def test_nobody_shown_is_told(cli, policy):
     file = policy("a", ("sample: {rate: 0.1}\nk: 20\n", "k: 3000\n"), **WIDE)
-    assert "a: it shows nobody: no group is large enough." in cli("release", file).err
+    told = cli("release", file).err
+    either = "either no rows are there that count (has the data arrived?), or each group has fewer"
+    half = re.search(r"a group of ([\d,]+) people in the source half", cli("plan", file).out)[1]
+    assert f"a: it shows nobody: {either} than about {half} people; coarser recodes" in told
+    assert f"warning: it shows nobody: {either} than" in cli("show", "out/a.parquet").out
 
 
 def test_a_person_counts_in_several_groups(cli, policy, many, monkeypatch):

@@ -79,7 +79,11 @@ def test_late_rows_stay_out_and_the_next_period_is_drawn_when_it_is_due(lab):
 @pytest.mark.parametrize(
     ("edition", "law"),
     [
-        ("2027-04", r"2027-04 is not due yet.* it is due from 2027-05-11 00:00 \(UTC\)"),
+        (
+            "2027-04",
+            r"2027-04 is not due yet: its last day is 2027-04-30, and 10 days must pass after it;"
+            r" it is due from 2027-05-11 00:00 \(UTC\)",
+        ),
         ("2026-12", r"the first edition is 2027-01, by period.from"),
     ],
 )
