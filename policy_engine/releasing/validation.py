@@ -42,7 +42,9 @@ from policy_engine.releasing.planning import (
 from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
 
-_SAY_MARKS = 'write decimal: "," and thousands: "." under csv, or decimal: "." if so it is'
+_SAY_MARKS = (
+    'write under csv which it is: decimal: "," and thousands: ".", or decimal: "." for a point'
+)
 _WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
 #: The key of a policy that a law of the kernel speaks of.
 _KEYS = {"V21": "source", "V22": "privacy_unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
@@ -365,21 +367,20 @@ def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
         if spec.decimal == ",":
             part = ",50" if kind == "double" else ""
             message = (
-                f"{path} is read without marks of thousands because source.csv says none:"
-                f" 1.250{part} would be read as no value"
+                f"{path}: only numbers such as 1250{part} are read; 1.250{part} is read as no"
+                " value"
             )
-            remedy = f'write thousands: "." under csv, with which 1250{part} is read as before'
+            remedy = 'write thousands: "." under csv to read both'
         elif spec.delimiter == ";" and not is_marked and kind == "double":
             message = (
-                f"{path} is read with a decimal point because source.csv says no other mark; files"
-                " with ';' mostly have a decimal comma, of which 1.250 would be read as 1.25, and"
-                " 1.250,50 as no value"
+                f"{path}: only numbers such as 1250.50 are read; 1.250 is read as 1.25, and"
+                " 1.250,50 as no value; most files with ';' have a decimal comma"
             )
             remedy = _SAY_MARKS
         elif spec.delimiter == ";" and not is_marked:
             message = (
-                f"{path} is read as digits alone because source.csv says no mark of thousands;"
-                " files with ';' mostly have one, and 1.250 would be read as no value"
+                f"{path}: only numbers such as 1250 are read; 1.250 is read as no value; many files"
+                " with ';' write 1.250"
             )
             remedy = _SAY_MARKS
         else:
@@ -401,10 +402,9 @@ def _of_dates(policy: Policy) -> Iterator[errors.Problem]:
         if kind in ("date", "timestamp"):
             path = path_text(("source", "columns", column))
             message = (
-                f"{path} is read as 2026-03-31 alone because source.csv says no dates: 31.03.2026"
-                " would be read as no value"
+                f"{path}: only dates such as 2026-03-31 are read; 31.03.2026 is read as no value"
             )
-            remedy = 'write dates: "%d.%m.%Y" under csv, or dates: "%Y-%m-%d" if so it is'
+            remedy = 'write under csv which it is: dates: "%d.%m.%Y", or dates: "%Y-%m-%d"'
             yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
 
 

@@ -320,17 +320,17 @@ def test_a_quantile_of_too_few_people_is_said_to_be_so(tmp_path, monkeypatch, cl
     said = cli("plan", "policy.yaml")
     over = "v" if beside else "the number of its values, with noise,"
     assert f"m can be anything up to 60 where {over} is below 6" in said.out
-    unshown = "m can have too few values in a row without a sign"
+    unshown = "no column shows how many values m has, so not every row shows whether it has too few"
     assert (unshown in said.err) == (not beside)
     done = cli("release", "policy.yaml")
     assert done.code == 0 and (unshown in done.err) == (not beside)
     rows = {row["g"]: row for row in pq.read_table("out/r.parquet").to_pylist()}
     assert rows["a"]["m"] is not None  # it stands there as any other
     shown = cli("show", "out/r.parquet", "--errors", "--output", "r.csv").out
-    assert f"m can be anything up to 60 {told} rows: too few values there\n" in shown
+    assert f"m can be anything up to 60 {told} rows (a): too few values there\n" in shown
     report = ("report", "out/r.certificate.json", "--release", "out/r.parquet", "-o", "page.html")
     assert cli(*report).code == 0
-    assert f" {told} rows: too few values there" in Path("page.html").read_text()
+    assert f" {told} rows (a): too few values there" in Path("page.html").read_text()
     names, *lines = [line.split(",") for line in Path("r.csv").read_text().splitlines()]
     places = [names.index(f'"m_{end}"') for end in ("low", "high")]
     ends = {line[0]: [line[place] for place in places] for line in lines}

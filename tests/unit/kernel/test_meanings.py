@@ -280,15 +280,17 @@ def test_rows_tell_the_errors_of_their_means_and_which_sums_are_below_0():
     assert said == [
         f"mean is give or take {min(errors):.3g} to {max(errors):.3g} (1 SD) in these rows, by its"
         " noise",
-        "ages is below 0 in 1 of 2 rows: by its noise alone, and shown as it is",
+        "ages is below 0 in 1 of 2 rows (young F): by its noise alone, and shown as it is",
     ]
     texts = [tuple(map(str, row)) for row in rows]
     assert list(meaning_of(of_visits()).found(names, texts)) == said
     few = [("young", "F", 9, 8, 1, 20, 200, 5, 9), rows[1]]
     [_, alone] = meaning_of(of_visits()).found(names, few)
     assert alone == (
-        "mean is noise alone in 1 of 2 rows: there it can be anything between its bounds"
+        "mean is noise alone in 1 of 2 rows (young F): there it can be anything between its bounds"
     )
+    [_, *_, alone] = meaning_of(of_visits()).found(names, [*few[:1] * 4, rows[1]])
+    assert "is noise alone in 4 of 5 rows ('policy-engine show --errors' has these" in alone
     [one, _] = meaning_of(of_visits()).found(names, rows[:1])
     assert one == f"mean is give or take {errors[0]:.3g} (1 SD) in these rows, by its noise"
     unread = [("young", "F", 9, 8, None, 20, 200, 5, -9), ("old", "M", 9, 8, 9, None, 7, 5, -9)]

@@ -276,7 +276,7 @@ def test_rows_of_too_few_values_are_told_by_released_numbers(made, beside, few, 
     rows = [named | {"stay": 7} | few, named | {"stay": 7} | enough, named | {"stay": None} | few]
     rows = [{name: row[name] for name in ("sex", "n", *made.law.beside)} for row in rows]
     [said] = meaning.found([*rows[0]], [tuple(row.values()) for row in rows])
-    assert said == f"stay can be anything from 0 to 60 {told} rows: too few values there"
+    assert said == f"stay can be anything from 0 to 60 {told} rows (f): too few values there"
     [stay] = (each for each in meaning.numbers(certificate) if each.name == "stay")
     ends = [stay.interval(RowNumbers.of(row)) for row in rows]
     assert ends == [(0, 60), None, None]
@@ -296,7 +296,8 @@ def test_what_a_release_says_of_a_median():
     assert (
         "stay can be anything from 0 to 60 where the number of its values, with noise, is " in told
     )
-    assert "stay can have too few values in a row without a sign because no column shows" in told
+    unshown = "so not every row shows whether it has too few"
+    assert f"no column shows how many values stay has, {unshown}" in told
     steps = " ".join(text for _, text in meaning_of(made).steps())
     assert "is one of 61 values, by coins of ε = 0.5" in steps
     assert "between 0 and 60" in meaning_of(made).sums()["stay"]

@@ -496,11 +496,11 @@ def test_numbers_beside_semicolons_whose_mark_is_not_said_are_warned_of(write, s
     for each in checked.warnings:
         assert each.line == 3
         if kind == "date":
-            assert "31.03.2026 would be read as no value" in each.message
-            assert 'write dates: "%d.%m.%Y" under csv' in each.remedy
+            assert "31.03.2026 is read as no value" in each.message
+            assert each.remedy.endswith('which it is: dates: "%d.%m.%Y", or dates: "%Y-%m-%d"')
             continue
-        read = "1.250 would be read as " + ("no value" if kind == "integer" else "1.25, and")
+        read = "1.250 is read as " + ("no value" if kind == "integer" else "1.25, and")
         if "decimal" in said and kind == "double":
-            read = "1.250,50 would be read as no value"
+            read = "1.250,50 is read as no value"
         assert read in each.message
         assert 'thousands: "."' in each.remedy

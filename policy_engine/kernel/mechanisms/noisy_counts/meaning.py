@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from policy_engine.kernel.certificate import Certificate
 
 _SIZES = (10, 100, 1_000, 10_000)
+_FEW_ROWS = 3
+"""So many rows are named one by one."""
 _NOISE = "SHA-256 of a secret of 128 bits and the number of each group"
 _GROUPS = "; each unit counts in {} of its groups at most, drawn by SHA-256 of the secret and both"
 
@@ -187,45 +189,60 @@ class NoisyMeaning(Meaning[Noisy]):
             *names
         }:
             return
-        whole = (line for line in lines if len(line) == len(names))
-        rows = [RowNumbers.of(dict(zip(names, line, strict=True))) for line in whole]
-        if not rows:
+        whole = (dict(zip(names, line, strict=True)) for line in lines if len(line) == len(names))
+        shown = [(self._label_of(row), RowNumbers.of(row)) for row in whole]
+        if not shown:
             return
+        labels, rows = [label for label, _ in shown], [row for _, row in shown]
         for measure in self.law.measures:
-            yield from self._seen(measure, rows)
+            yield from self._seen(measure, labels, rows)
         for chosen in self.law.quantiles:
-            if of_few := sum(self._is_of_few(chosen, row) for row in rows):
+            of_few = [self._is_of_few(chosen, row) for row in rows]
+            if any(of_few):
                 words = self._few(chosen, chosen.over).words(chosen)
                 or_more = "at least " if self._unstated_of(chosen) else ""
-                told = f"in {or_more}{of_few} of {len(rows)} rows: too few values there"
+                told = f"in {or_more}{_which(labels, of_few, marked=True)}: too few values there"
                 yield f"{chosen.name} can be {words} {told}"
         yield from self._cut_in(rows[0])
 
-    def _seen(self, measure: Measure, rows: Sequence[RowNumbers]) -> Iterator[str]:
+    def _label_of(self, row: Mapping[str, object]) -> str:
+        """The values by which a reader finds a row."""
+        cells = (row[name] for name in self.claim.released)
+        return " ".join("NULL" if cell is None else named(str(cell)) for cell in cells)
+
+    def _seen(
+        self, measure: Measure, labels: Sequence[str], rows: Sequence[RowNumbers]
+    ) -> Iterator[str]:
         """Of a mean its errors in these rows; of a sum of no negative values those below 0."""
         quantity = self.law.quantities[measure.quantity - 1]
         values = [row.get(measure.name) for row in rows]
-        below = sum(value is not None and value < 0 for value in values)
-        if not measure.is_mean and quantity.clip.low >= 0 and below:
-            of = f"{below} of {len(rows)} rows"
+        below = [value is not None and value < 0 for value in values]
+        if not measure.is_mean and quantity.clip.low >= 0 and any(below):
+            of = _which(labels, below)
             yield f"{measure.name} is below 0 in {of}: by its noise alone, and shown as it is"
         divisor = self._divisor_of(measure)
         if not measure.is_mean or divisor is None:
             return
         needed = (measure.name, divisor, *((GROUPING,) if self.law.groupings else ()))
-        told = [row for row in rows if None not in map(row.get, needed)]
-        errors = [self._deviation_of(measure, row) for row in told]
+        told = [None not in map(row.get, needed) for row in rows]
+        errors = [
+            self._deviation_of(measure, row) for row, is_told in zip(rows, told, strict=True)
+            if is_told
+        ]  # fmt: skip
         if not errors:
             return
         least, most = f"{min(errors):.3g}", f"{max(errors):.3g}"
         between = least if least == most else f"{least} to {most}"
         yield f"{measure.name} is give or take {between} (1 SD) in these rows, by its noise"
         noises = self._noises_by_grouping(measure)
-        alone = [row for row in told if self._is_alone(noises, row)]
-        if alone:
+        alone = [
+            is_told and self._is_alone(noises, row)
+            for row, is_told in zip(rows, told, strict=True)
+        ]  # fmt: skip
+        if any(alone):
             yield (
-                f"{measure.name} is noise alone in {len(alone)} of {len(rows)} rows: there it can"
-                " be anything between its bounds"
+                f"{measure.name} is noise alone in {_which(labels, alone, marked=True)}: there it"
+                " can be anything between its bounds"
             )
 
     def _grouping_of(self, row: RowNumbers) -> int:
@@ -311,8 +328,8 @@ class NoisyMeaning(Meaning[Noisy]):
         if chosen.over in self._divisors:
             return None
         law = (
-            f"{chosen.name} can have too few values in a row without a sign because no column shows"
-            " how many it has"
+            f"no column shows how many values {chosen.name} has, so not every row shows whether it"
+            " has too few"
         )
         return Unstated(law, self._shows(chosen.over))
 
@@ -760,6 +777,21 @@ def in_full(measure: Measure, clip: Clip, name: str, *, many: bool, counts: bool
     low, high = (digits_of(end * clip.unit) for end in (clip.low, clip.high))
     unit = digits_of(clip.unit)
     return f"{words}, rounded to a multiple of {unit} and held between {low} and {high}"
+
+
+def _which(labels: Sequence[str], chosen: Sequence[bool], *, marked: bool = False) -> str:
+    """Which rows, by their labels where they are few; ``marked``: by their intervals, where not.
+
+    >>> _which(["north", "east", "south"], [True, False, True])
+    '2 of 3 rows (north; south)'
+    """
+    found = [label for label, is_chosen in zip(labels, chosen, strict=True) if is_chosen]
+    how = ""
+    if all(found) and len(found) <= _FEW_ROWS:
+        how = f" ({'; '.join(found)})"
+    elif marked:
+        how = " ('policy-engine show --errors' has these bounds as the interval of each)"
+    return f"{len(found)} of {len(labels)} rows{how}"
 
 
 def cut_words(cut: Cut, quantities: Sequence[DrawnBeside], name: str, most: int) -> str:
