@@ -367,8 +367,7 @@ def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
         if spec.decimal == ",":
             part = ",50" if kind == "double" else ""
             message = (
-                f"{path}: only numbers such as 1250{part} are read; 1.250{part} is read as no"
-                " value"
+                f"{path}: only numbers such as 1250{part} are read; 1.250{part} is read as no value"
             )
             remedy = 'write thousands: "." under csv to read both'
         elif spec.delimiter == ";" and not is_marked and kind == "double":
