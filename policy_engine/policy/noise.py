@@ -328,19 +328,26 @@ def _found(law: str, measured: Beside, aim: Aim, groups: int, times: int) -> Noi
             return True
         return aim.hopes((*statistics, *_with(measured.quantiles, aim, times, least)))
 
+    @lru_cache(maxsize=2 * _TRIED)
+    def solved(tried: int) -> Noise | None:
+        """Noise that is so much wider, where it meets the aim with all that is drawn beside it."""
+        wide, statistics = wider(tried)
+        if not measured.quantiles:
+            return wide if aim.met_by(statistics) else None
+        chosen = _chosen(measured.quantiles, statistics, aim, times)
+        return replace(wide, quantiles=chosen) if chosen else None
+
     least = _least_parts(measured.quantiles, aim)
     gives_way = measured.quantities or measured.cuts
     # The wider, the less it costs: the first that may do is found in a few steps.
     high = next((n for n in (0, 1, 3, 7, 15, 31) if hopes(n)), _TRIED) if gives_way else 0
     first = least_integer((high - 1) // 2, high, hopes) if high else 0
     with suppress(DomainError):  # of a table that is too long
+        while first and solved(first - 1):  # a quick look can miss what is just met
+            first -= 1
         for tried in range(first, _TRIED if gives_way else 1):
-            wide, statistics = wider(tried)
-            if measured.quantiles:
-                if chosen := _chosen(measured.quantiles, statistics, aim, times):
-                    return replace(wide, quantiles=chosen)
-            elif aim.met_by(statistics):
-                return wide
+            if found := solved(tried):
+                return found
     raise NoSolution("no noise of the measures meets guarantee beside that of the counts")
 
 
