@@ -57,7 +57,7 @@ _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX
 _FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _UP = Context(prec=3, rounding=ROUND_CEILING)
 _MOST_EPSILON = Decimal(10) ** 9
-_TIMES = tuple(map(Decimal, (1, 2, 4, 8)))
+_TIMES = tuple(map(Decimal, (1, 2, 4, 8, 16, 32)))
 """So many times the sums of what was certified are tried as limits."""
 _THREE_DIGITS = Context(prec=3, rounding=ROUND_FLOOR)
 _LEAST_DELTA = Decimal("1e-900")

@@ -79,3 +79,27 @@ def test_each_sample_that_a_refusal_names_is_accepted(cli, write):
     for k, rate in samples:
         path.write_text(text.replace("k: 18", k).replace("rate: 0.1", rate))
         assert preview(load_policy(path)).affordable, (k, rate)
+
+
+def test_a_raise_is_named_where_the_sums_of_what_was_certified_are_far_from_it(cli, write):
+    """The rule shares δ out: 15 times the sum of the two is needed, and 8 times were tried."""
+    first = write("first", OF_MANY.replace("3", "1, count_cut: true}"), "0.1", "1.0e-6")
+    assert cli("release", first).code == 0
+    refused = cli("release", write("other", "counts", "0.2", "3.0e-7"))
+    assert refused.code == 1, refused
+    raised = re.search(r"ledger limit people --epsilon ([0-9.]+) --delta ([0-9.E-]+)", refused.err)
+    assert raised is not None, refused.err
+    because = ("--by", "Ada", "--why", "one more")
+    assert (
+        cli(
+            "ledger", "limit", "people", "--epsilon", raised[1], "--delta", raised[2], *because
+        ).code
+        == 0
+    )
+    epsilon, delta = raised.groups()
+    Path("policy-engine.yaml").write_text(
+        Path("policy-engine.yaml")
+        .read_text()
+        .replace("1.0, delta: 1.0e-6", f"{epsilon}, delta: {delta}")
+    )
+    assert cli("release", "other.yaml").code == 0
