@@ -113,7 +113,8 @@ class Outlook:
         """For people; ``listed`` is how many public groups there are."""
         if listed:
             empty = "even without people in them"
-            yield f"shown      {listed:,} public keys, {empty}, and no other group"
+            keys = "1 public key" if listed == 1 else f"{listed:,} public keys"
+            yield f"shown      {keys}, {empty}, and no other group"
         else:
             yield from self._groups()
         count = policy.release.count_as if policy.release.form == "counts" else "its rows"

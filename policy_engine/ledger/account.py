@@ -803,7 +803,7 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
 
 def _of_the_rest(account: Account, charge: Charge) -> str:
     why = account.why_of_the_rest(charge)
-    return f"it takes no slot of the plan, for {why}; " if why else ""
+    return f"it takes no slot of the plan because {why}; " if why else ""
 
 
 def _window_remedy(account: Account, charge: Charge, limit: Limit) -> str:

@@ -315,6 +315,13 @@ def _last_name(policy: Policy, known: Books | None) -> str:
     return names[-1] if names else ""
 
 
+def how_released(policy: Policy) -> str:
+    """The commands by which a policy comes to its first release."""
+    if policy.is_searched:
+        return "'policy-engine search' and then 'policy-engine release' do, each at a price"
+    return "'policy-engine release' does, at a price"
+
+
 def drawn_before(
     policy: Policy, project: Project, known: Books | None, name: str | None = None
 ) -> Policy:
@@ -329,8 +336,9 @@ def drawn_before(
     drawn = {e.run.edition: e for e in entries_of(policy, known) if e.only_digest and not e.is_out}
     names = list(drawn)
     if not names:
-        made = "'policy-engine release' does, at a price"
-        raise UsageError(f"{policy.name}: nothing was released of this policy: {made}")
+        raise UsageError(
+            f"{policy.name}: nothing was released of this policy: {how_released(policy)}"
+        )
     wanted = names[-1] if name is None else name
     if wanted not in names:
         raise UsageError(f"--edition: {_not_drawn(policy, wanted, names)}")

@@ -180,7 +180,7 @@ def not_chosen(policy: Policy) -> tuple[errors.Problem, ...]:
     """That a policy asks for a search, so that its levels are those from before it."""
     if not policy.is_searched:
         return ()
-    message = "no search has chosen the levels in recode, so release refuses this policy"
+    message = "no search has chosen the levels in recode, so release refuses to draw"
     command = f"policy-engine search {shlex.quote(str(policy.file))}"
     remedy = (
         f"'{command}', or 'dbt search' in dbt, writes the policy to release; or take search out, to"

@@ -52,6 +52,7 @@ from policy_engine.releasing.editions import (
     asked_for,
     at_moment,
     drawn_before,
+    how_released,
     is_due_anew,
     known_books,
     utc_now,
@@ -310,7 +311,7 @@ def restore(
 
 def _never(policy: Policy, project: Project) -> UsageError:
     """Why nothing can be put back for a policy as it is now."""
-    made = "'policy-engine release' does, at a price"
+    made = how_released(policy)
     with books.begun_ledger(project) as ledger:
         entries = () if ledger is None else ledger.read().budget.entries()
     own = [each for each in entries if each.policy_name == policy.name]

@@ -89,6 +89,8 @@ def names_in(path: Path, name: str, spec: CsvSpec) -> Names:
                 " header, name its columns beside file, as in csv: {header: false, columns: [age,"
                 " sex]}; if it is one, write csv: {header: true}"
             )
+    if not first and spec.skip:
+        raise FileError(f"{path} has no line after the {spec.skip} that source.csv.skip leaves out")
     if first and not fields:
         raise _unread(path, spec)
     names = tuple(" ".join(field.split()) or None for field in fields)
@@ -159,8 +161,9 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> N
         f"{path} is not a CSV file that can be read: it is not CSV in {encoding}{excel}, or a quote"
         " is left open or stands inside a field; and every row must have as many fields as the"
         f" first line, {len(names)}. If it is written in another way, say so in source.csv:"
-        " delimiter, encoding, quote, comment, skip, skip_last. No line is named, for its number"
-        " depends on people's rows; a script in the documentation, under Troubleshooting, finds it"
+        " delimiter, encoding, quote, comment, skip, skip_last. No line is named because its"
+        " number depends on people's rows; a script in the documentation, under Troubleshooting,"
+        " finds it"
     )
     # Wherever the command runs: the engine looks for a name in the folders that it is told, too.
     whole = path.absolute()

@@ -119,11 +119,13 @@ def test_a_choice_is_written_as_a_policy_charged_and_released(project, capfd):
 
 def test_a_policy_to_search_is_not_released_before_it_was_searched(project, capfd):
     """A new user released the levels that init had written, and nothing said so."""
-    told = "a.yaml:12:1: {}no search has chosen the levels in recode, so release refuses this"
+    told = "a.yaml:12:1: {}no search has chosen the levels in recode, so release refuses to"
     assert run(["validate", "a.yaml"]) == 0
     assert told.format("warning: ") in capfd.readouterr().out
     assert run(["plan", "a.yaml"]) == 0
     assert f"warning: {told.format('')}" in capfd.readouterr().err
+    assert run(["restore", "a.yaml"]) == 2
+    assert "'policy-engine search' and then 'policy-engine release' do" in capfd.readouterr().err
     assert run(["release", "a.yaml"]) == 1
     said = capfd.readouterr().err
     assert told.format("") in said and "'policy-engine search a.yaml'" in said

@@ -450,7 +450,7 @@ def test_a_plan_is_recorded_before_the_first_draw_and_its_slots_are_taken(ledger
     for asked in (charge("0.15", edition="2026-05"), charge("0.15", edition="2026-04")):
         with pytest.raises(BudgetExceeded, match="none of 4 visits, 1 of 1 yearbook as planned"):
             reserve(ledger, asked)
-    with pytest.raises(BudgetExceeded, match="no slot of the plan, for it tells more of some"):
+    with pytest.raises(BudgetExceeded, match="no slot of the plan because it tells more of some"):
         reserve(ledger, charge("0.31", policy="yearbook", edition="2026"))
     assert not reserve(ledger, charge("0.06", edition="2026-04")).planned
     assert not reserve(ledger, charge("0.04", policy="other")).planned

@@ -715,6 +715,12 @@ def test_a_source_that_cannot_be_read_is_told(lab, made, path, message):
     refused(lab, FileError, message, source=f"{{file: '{path}'}}\nprivacy_unit: row")
 
 
+def test_a_file_that_ends_before_its_first_line_is_told(lab):
+    (lab.folder / "few.csv").write_text("age,zip\n1,2\n")
+    message = "few.csv has no line after the 5 that source.csv.skip leaves out"
+    refused(lab, FileError, message, source="{file: few.csv, csv: {skip: 5}}\nprivacy_unit: row")
+
+
 @pytest.mark.parametrize(
     ("relation", "message"),
     [("gone", "no table or view db.main.gone"), ("other.main.people", "not in the warehouse db")],

@@ -130,7 +130,7 @@ def test_a_second_draw_of_an_edition_is_of_the_rest(planned):
     visits = planned.read()
     planned.now = at(2, 15, year=2027)
     planned.due(visits)
-    with pytest.raises(BudgetExceeded, match="takes no slot of the plan, for edition 2027-01 has"):
+    with pytest.raises(BudgetExceeded, match="no slot of the plan because edition 2027-01 has"):
         planned.release("2027-01", visits, revise=True, replace=True)
 
 

@@ -107,8 +107,8 @@ class NoisyMeaning(Meaning[Noisy]):
             told = "" if law.cuts else "; no column says how many people the limits cut"
             yield (
                 own,
-                f"a person is counted in up to {up_to}; if a person is in more, {were} drawn, so a"
-                f" group can have more people than were counted{told}",
+                f"a person is counted in up to {up_to}; if a person is in more, {were} drawn, and"
+                f" then a group can have more people than were counted{told}",
             )
         if isinstance(law, Listed):
             yield "", all_shown(law, counted)
@@ -730,7 +730,7 @@ def error_by_size(
         ends = dict.fromkeys(f"{float(f'{end / size:.2g}'):,.9g}" for end in (least, most))
         told.append(f"{size:,}: {' to '.join(ends)}")
     over = divisors.get(measure.over or 0, "the number of values")
-    return f"where {over} is {'; '.join(told)}"
+    return f"where {over}, with noise, is {'; '.join(told)}"
 
 
 def _noises_of(
