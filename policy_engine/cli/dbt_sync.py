@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from policy_engine.accounting.in_words import in_text
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption
 from policy_engine.cli.output import complain, confirm, emit, note
-from policy_engine.errors import FileError, UsageError
+from policy_engine.errors import FileError, PolicyEngineError, UsageError
+from policy_engine.policy.project import project_at
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.dbt.release_model import ReleaseModel
     from policy_engine.dbt.sync import Synced
+    from policy_engine.ledger.books import Books
+    from policy_engine.policy.project import Project
+    from policy_engine.policy.resolve import Policy
 
 _WORDS = {"new": "wrote", "changed": "changed", "removed": "removed"}
 
@@ -79,7 +84,8 @@ def sync(
         bool,
         typer.Option(
             "--dry-run",
-            help="Show a diff and write nothing. The exit code is 1 if something would change.",
+            help="Show a diff, and of each release the price, the noise and what is left. Nothing"
+            " is written or charged. The exit code is 1 if something would change.",
         ),
     ] = False,
     prune: Annotated[
@@ -109,7 +115,8 @@ def sync(
         prune=prune,
         dry_run=dry_run,
     )
-    for told in found.notes:
+    notes = (*found.notes, *(_foreseen(found) if dry_run else ()))
+    for told in notes:
         note(told)
     changes, shown = found.changes, project.shown
     lines = [f"{_WORDS[change.kind]} {shown(change.path)}" for change in changes]
@@ -123,7 +130,7 @@ def sync(
     elif not changes:
         lines.append("there are no policies: 'policy-engine dbt init MODEL' starts one")
     say = emit if dry_run and changes else confirm
-    say(_said(found, dry_run=dry_run), lines)
+    say(_said(found, notes, dry_run=dry_run), lines)
     if dry_run and changes:
         raise typer.Exit(1)
 
@@ -165,7 +172,55 @@ class SyncSaid:
     diff: str
 
 
-def _said(found: Synced, *, dry_run: bool) -> SyncSaid:
+def _foreseen(found: Synced) -> Iterator[str]:
+    """Of each release what it shows and costs, and what its account has left: nothing is charged.
+
+    A checkout without the ledger, as a pull request has, does not know what is left.
+    """
+    from policy_engine.releasing.editions import known_books
+
+    project, known, unknown = project_at(found.project.directory), None, ""
+    try:
+        known = known_books(project)
+    except PolicyEngineError:
+        unknown = "not known, the ledger cannot be read here ('policy-engine ledger show' says why)"
+    for each in found.releases:
+        promise, account = each.certificate.promise, each.policy.budget
+        price = f"ε {promise.epsilon:f}, δ {in_text(promise.delta)}"
+        left = unknown or _left(each, project, known)
+        yield (
+            f"{each.release}: {_shown(each.policy)}price {price} for one {each.certificate.unit},"
+            f" from account {account}; left now: {left}"
+        )
+
+
+def _shown(policy: Policy) -> str:
+    """Which groups are shown, and how far off a count is; nothing of public values."""
+    from policy_engine.cli.outlook import Outlook
+
+    if policy.is_by_chance:
+        return ""
+    own = Outlook.of(policy).own
+    off = f"{policy.release.count_as} give or take {own.error:.1f} (1 SD)"
+    noise = f"{off}; " if policy.release.form == "counts" else ""
+    return f"a group of {own.half:,} people shown half of the time; {noise}"
+
+
+def _left(each: ReleaseModel, project: Project, known: Books | None) -> str:
+    """What its account would pay for in its windows of now."""
+    from policy_engine.releasing.books import windows_now
+    from policy_engine.releasing.charging import Payer, charge_of
+    from policy_engine.releasing.editions import at_moment
+
+    policy = each.policy
+    account = Payer(policy, project, policy.budget).account_in(known)
+    asked = charge_of(policy.budget, each.certificate, policy)
+    windows = windows_now(account, project, at_moment(known))
+    left = account.remaining(asked.asked, asked.neighbours, windows)
+    return "no limit" if left is None else left.words()
+
+
+def _said(found: Synced, notes: tuple[str, ...], *, dry_run: bool) -> SyncSaid:
     shown = found.project.shown
     return SyncSaid(
         dry_run=dry_run,
@@ -173,7 +228,7 @@ def _said(found: Synced, *, dry_run: bool) -> SyncSaid:
         changes=tuple(ChangeSaid(shown(each.path), each.kind) for each in found.changes),
         releases=tuple(_release(each, shown) for each in found.releases),
         left_over=tuple(found.stale),
-        notes=tuple(found.notes),
+        notes=notes,
         diff=found.diff if dry_run else "",
     )
 
@@ -218,7 +273,6 @@ def adopt(
     from policy_engine.dbt.adopting import adopted
     from policy_engine.dbt.manifest import read_manifest
     from policy_engine.dbt.project import Change, apply, open_dbt_project
-    from policy_engine.policy.project import project_at
 
     project = open_dbt_project(project_dir)
     accounts = list(project_at(project.directory).accounts)

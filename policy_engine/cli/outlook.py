@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from decimal import Decimal
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
@@ -29,11 +29,15 @@ from policy_engine.kernel.mechanisms.quantile_words import (
     quantile_words,
     rank_error,
 )
+from policy_engine.kernel.mechanisms.tables import Clip, Measure
 from policy_engine.policy.choice_notes import OF_NUMBERS
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
 from policy_engine.policy.resolve import Policy
 from policy_engine.values import frozen
+
+_NEAR = 100
+"""Between bounds of so many steps or fewer a step is much of a mean."""
 
 
 @frozen
@@ -109,9 +113,10 @@ class Outlook:
             float(self.own.error),
         )
 
-    def lines(self, policy: Policy, listed: int) -> Iterator[str]:
-        """For people; ``listed`` is how many public groups there are."""
-        if listed:
+    def lines(self, policy: Policy, claim: Claim) -> Iterator[str]:
+        """For people; ``claim`` is the one that a release would be of."""
+        meaning = meaning_of(claim)
+        if listed := meaning.groups_listed:
             empty = "even without people in them"
             keys = "1 public key" if listed == 1 else f"{listed:,} public keys"
             yield f"shown      {keys}, {empty}, and no other group"
@@ -119,7 +124,7 @@ class Outlook:
             yield from self._groups()
         count = policy.release.count_as if policy.release.form == "counts" else "its rows"
         if isinstance(policy.noise, Noise):
-            yield from _noisy(policy, policy.noise, count, self)
+            yield from _noisy(policy, policy.noise, count, self, meaning.exact)
             return
         for text in policy.protection.estimates(policy, count, self.own.half, self.own.error):
             yield f"counts     {text}"
@@ -149,12 +154,14 @@ class Outlook:
             yield f"           {those}: {complete * half:,} people{every}"
 
 
-def _noisy(policy: Policy, noise: Noise, count: str, seen: Outlook) -> Iterator[str]:
+def _noisy(
+    policy: Policy, noise: Noise, count: str, seen: Outlook, exact: Set[int]
+) -> Iterator[str]:
     """What numbers with noise are: counts, and the sums, means and groupings beside them."""
     few = not seen.open and math.prod(seen.known) <= noise.groups
     divisors = divisors_of(noise.measures, noise.quantities, count)
     yield from _counts(policy, noise, count, seen.own.error, in_all=few)
-    yield from _measures(policy, noise, divisors)
+    yield from _measures(policy, noise, divisors, exact)
     yield from _quantiles(policy, noise, divisors)
     yield from _cuts(policy, noise, in_all=few)
     yield from _within(noise, divisors)
@@ -192,8 +199,10 @@ def _counts(
         yield f"           for certain the group has {certain}"
 
 
-def _measures(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
-    """What each sum and mean is, and how far it is off."""
+def _measures(
+    policy: Policy, noise: Noise, divisors: Mapping[int, str], exact: Set[int]
+) -> Iterator[str]:
+    """What each sum and mean is, and how far it is off; of the ``exact`` no value is rounded."""
     tables = (noise.table, *(each.noise for each in noise.quantities))
     many = policy.source.counts_all
     for each in noise.measures:
@@ -205,7 +214,17 @@ def _measures(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iter
         if each.is_mean:
             sizes = error_by_size(each, noise.quantities, tables, divisors)
             yield f"           {sizes}"
-        yield from (f"           {text}" for text in beside_noise(each, quantity, many=many))
+            yield from _coarse(each, quantity.clip)
+        is_exact = each.quantity in exact
+        beside = beside_noise(each, quantity, many=many, is_exact=is_exact)
+        yield from (f"           {text}" for text in beside)
+
+
+def _coarse(measure: Measure, clip: Clip) -> Iterator[str]:
+    """That a mean between near bounds has no decimals, by the default of round_to."""
+    if clip.unit == 1 and clip.high - clip.low <= _NEAR:
+        told = f"{measure.name} is published in steps of 1: for decimals write round_to: 0.1"
+        yield f"           {told}"
 
 
 def _quantiles(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:

@@ -133,7 +133,7 @@ def _planned(
         raise UsageError(f"{wrong}; leave --output out")
     document = replace(document, editions=ways)
     compared = () if table is None else table.lines()
-    seen = outlook.lines(policy, meaning_of(found.certificate.claim).groups_listed)
+    seen = outlook.lines(policy, found.certificate.claim)
     lines = [*_lines(policy, found, seen, compared, ways)]
     return document, lines if output is None else [*lines, f"plot  {output}"]
 

@@ -5,6 +5,7 @@ Nothing runs, and nothing is charged.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -55,6 +56,7 @@ _FAILS = (
     "the source {} is a view: an expression of it, or of one that it reads, which fails on one row"
     " fails all; let it give NULL there (TRY_CAST), or make a table of the view"
 )
+_NODE = re.compile(r"\s*(ref|source)\s*\(")
 
 
 def project_of(policy: Policy, start: Path | None = None) -> Project:
@@ -68,7 +70,19 @@ def project_of(policy: Policy, start: Path | None = None) -> Project:
 
 
 def open_warehouse(policy: Policy, project: Project, *, writes: bool) -> Warehouse:
-    """A connection to the warehouse that holds the policy's source."""
+    """A connection to the warehouse that holds the policy's source.
+
+    Raises PolicyError: the source is a node of dbt, which only dbt knows.
+    """
+    of_dbt = [each.relation for each in (policy.source, *(j.source for j in policy.source.joins))]
+    for relation in filter(None, of_dbt):
+        if _NODE.match(relation):
+            law = f"{relation} names a node of dbt, and this is a policy of a dbt project"
+            remedy = (
+                "'policy-engine dbt sync --dry-run' checks it, and shows its price, its noise and"
+                " what is left before anything is charged"
+            )
+            raise refused(policy.file, "source.table", law, remedy)
     writable = writes and policy.release.relation is not None
     return connected(warehouse_of(policy, project), writable=writable)
 

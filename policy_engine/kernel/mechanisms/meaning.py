@@ -168,6 +168,11 @@ class Meaning(Generic[L]):
         return ()
 
     @property
+    def exact(self) -> frozenset[int]:
+        """The numbers beside the count, from 1, of whose values none is rounded."""
+        return frozenset()
+
+    @property
     def counted(self) -> str:
         """Of whom the numbers of a release are."""
         return "people"

@@ -339,6 +339,25 @@ def test_a_quantile_of_too_few_people_is_said_to_be_so(tmp_path, monkeypatch, cl
     assert "(0 to 60)</td>" in html and html.count("(error not stated)") == (not beside)
 
 
+def test_plan_and_show_say_one_thing_of_how_a_mean_is_rounded(tmp_path, monkeypatch, cli):
+    """Whole numbers are not rounded, and their mean is, by half a step: plan said a whole one."""
+    monkeypatch.chdir(tmp_path)
+    table = _two_sizes([20, 30]) | {"y": [0.5] * 880}
+    pq.write_table(pa.table(table), "p.parquet")
+    Path("policy-engine.yaml").write_text(PROJECT)
+    told = "m: {mean: x, bounds: [0, 60]}, tenth: {mean: x, bounds: [0, 60], round_to: 0.1}"
+    measure = f"measures: {{{told}, of_y: {{mean: y, bounds: [0, 1000]}}}}"
+    Path("policy.yaml").write_text(POLICY.format(unit="row", more=measure))
+    planned = cli("plan", "policy.yaml").out
+    assert cli("release", "policy.yaml").code == 0
+    shown = cli("show", "out/r.parquet").out
+    for name, most in (("m", "0.5"), ("tenth", "0.05"), ("of_y", "1")):
+        off = f"beside its noise {name} is off by rounding, by at most {most}\n"
+        assert off in planned and off in shown
+    steps = re.findall(r"(\w+) is published in steps of 1: for decimals write", planned)
+    assert steps == ["m"]  # between near bounds, and where no finer step is written
+
+
 def test_plan_says_how_far_a_mean_is_off_by_the_size_of_a_group(tmp_path, monkeypatch, cli):
     """It had a formula alone until after the charge."""
     monkeypatch.chdir(tmp_path)

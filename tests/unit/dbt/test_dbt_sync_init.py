@@ -193,6 +193,33 @@ def test_a_dry_run_exits_with_1_if_something_would_change(world):
     )
 
 
+@pytest.mark.parametrize(
+    ("limit", "left"),
+    [
+        ("epsilon: 1, delta: 1.0e-6", "30 or more like this, or one release of another kind with"),
+        ("", "no limit"),
+        ("epsilon: 1, delta: 1.0e-6, each: year", "in "),
+    ],
+)
+def test_a_dry_run_shows_what_each_release_shows_and_costs(world, limit, left):
+    """Before the charge: no command of dbt did."""
+    world.policy()
+    world.write("policy-engine.yaml", f"accounts: {{people: {{{limit}}}}}\n")
+    done = CliRunner().invoke(app, ["dbt", "sync", "--dry-run"])
+    [told] = (line for line in done.stderr.splitlines() if line.startswith("towns_v1: "))
+    assert "people shown half of the time; " in told and " (1 SD); price ε 0.5, δ " in told
+    assert f", from account people; left now: {left}" in told
+    begins = "sha256:" + "0" * 64
+    world.write(
+        "policy-engine.yaml", world.read("policy-engine.yaml") + f"ledger_begins: {begins}\n"
+    )
+    done = CliRunner().invoke(app, ["dbt", "sync", "--dry-run", "--format", "json"])
+    [told] = (note for note in json.loads(done.stdout)["notes"] if note.startswith("towns_v1: "))
+    assert told.endswith("left now: not known, the ledger cannot be read here"
+                         " ('policy-engine ledger show' says why)")  # fmt: skip
+    assert not (world.folder / ".policy-engine").exists()
+
+
 def test_json_is_one_document(world):
     world.policy()
     code, out = run("sync", "--dry-run", "--format", "json")

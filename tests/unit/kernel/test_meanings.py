@@ -214,7 +214,9 @@ def test_each_measure_says_what_it_is_of_and_what_it_is_off_by():
     whole = "\n".join(told(claim))
     assert "visits is a multiple of 2 before noise is added" in whole
     assert "of whoever has more than 20 rows in a group, 20 count" in whole
-    assert "ages is rounded towards zero to steps of" in whole and "ages can be below 0" in whole
+    cut = "the sum of the values of {}, each less 20, is rounded towards zero to steps of 40 before"
+    assert cut.format("ages") in whole and "ages can be below 0" in whole
+    assert cut.format("mean") in whole  # of which no word was said
     assert "total can be below 0" not in whole  # its values are
     full = meaning_of(claim).sums()
     assert full["visits"] == "how many rows are counted in the group, at most 20 of each person's"

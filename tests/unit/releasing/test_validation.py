@@ -94,6 +94,18 @@ def test_a_warehouse_that_is_not_there_is_no_problem_of_the_policy(write):
     assert checked.unchecked
 
 
+@pytest.mark.parametrize("node", ["ref('people')", "\"source('raw', 'people')\""])
+def test_a_policy_of_a_dbt_project_is_told_which_command_checks_it(write, node):
+    """It was told to name a database, and there to read the model by its plain name."""
+    known = "warehouses: {w: {type: duckdb, database: w.db}}"
+    for project in ("ledger_begins: in_each_checkout", known):
+        Path("policy-engine.yaml").write_text(f"{project}\n")
+        [problem] = check_policy(write(source=("file: people.parquet", f"table: {node}"))).problems
+        assert (problem.path, problem.line) == ("source.table", 3)
+        assert "names a node of dbt, and this is a policy of a dbt project" in problem.message
+        assert problem.remedy.startswith("'policy-engine dbt sync --dry-run' checks it, and shows")
+
+
 @pytest.fixture
 def database(write):
     """A warehouse that answers, with a table people."""

@@ -363,6 +363,12 @@ class NoisyMeaning(Meaning[Noisy]):
         halves = halves_of(measure, quantity.clip, is_exact=self._is_exact(quantity))
         return noise.interval(float(value), int(many), halves)
 
+    @property
+    def exact(self) -> frozenset[int]:
+        """The numbers beside the count of whose values none is rounded."""
+        numbered = enumerate(self.law.quantities, 1)
+        return frozenset(number for number, each in numbered if self._is_exact(each))
+
     def _is_exact(self, quantity: Quantity) -> bool:
         """Whether no row's value is rounded: it is whole, and so is the unit's share in 1."""
         whole = quantity.column is not None and quantity.column.seen.kind == "integer"
@@ -817,7 +823,7 @@ def cut_words(cut: Cut, quantities: Sequence[DrawnBeside], name: str, most: int)
 
 
 def beside_noise(
-    measure: Measure, quantity: DrawnBeside, *, many: bool, is_exact: bool = False
+    measure: Measure, quantity: DrawnBeside, *, many: bool, is_exact: bool
 ) -> Iterator[str]:
     """What else a measure differs by from the question: its rounding, and what has no size.
 
@@ -837,11 +843,15 @@ def beside_noise(
         f"in {measure.name} a {who} below {low} counts as {low}, and above {high} as {high}: no"
         f" column says how much this changes {measure.name}"
     )
-    if measure.is_mean:
-        return
     if own.grain > 1:
         step = digits_of(own.grain * clip.unit)
-        yield f"{measure.name} is rounded towards zero to steps of {step} before noise is added"
+        less = f", each less {digits_of(quantity.center * clip.unit)}," if quantity.center else ""
+        of = measure.name
+        if measure.is_mean or less:
+            of = f"the sum of the values of {measure.name}{less}"
+        yield f"{of} is rounded towards zero to steps of {step} before noise is added"
+    if measure.is_mean:
+        return
     if clip.low >= 0:
         yield f"{measure.name} can be below 0 by its noise, though no value is"
 
