@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from dataclasses import replace as replace_field
@@ -278,6 +279,8 @@ class PlanSaid:
     plot: Path | None = None
     editions: Yearly | None = None
     follows: FollowsSaid | None = None
+    due_affordable: int | None = None
+    left_after_due: Left | None = None
 
 
 def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> PlanSaid:
@@ -305,6 +308,8 @@ def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> Pl
         due=tuple(each.name for each in due if not each.is_revision),
         due_anew=tuple(each.name for each in due if each.is_revision),
         refusal=None if found.affordable else found.refusal,
+        due_affordable=None if found.all_due is None else found.all_due.fit,
+        left_after_due=None if found.all_due is None else Left.of(found.all_due.left),
     )
 
 
@@ -359,11 +364,12 @@ def _lines(
     yield from table
     account = f"from account {found.account.name}; {_now(found)}"
     yield f"price      ε {price[0]}, δ {price[1]} for one {certificate.unit}, {account}"
-    if found.affordable and found.after is not None:
-        if found.repeats is None:
-            yield f"           left after: {found.after.words()}"
-        else:
+    if found.affordable:
+        if found.repeats is not None:
             yield "           it is paid for already"
+        elif found.after is not None and found.all_due is None:
+            yield f"           left after: {found.after.words()}"
+        yield from _all_due(policy, found)
     yield from _ways(ways)
     yield "assuming:"
     yield from (f"  - {text}" for text in sentences_of(certificate.assumptions))
@@ -371,6 +377,29 @@ def _lines(
         yield f"entry {found.repeats} has paid for just this: it costs nothing again"
     elif not found.affordable:
         yield found.refusal
+
+
+def _all_due(policy: Policy, found: Preview) -> Iterator[str]:
+    """What the next release draws if several editions are due, what is left, and how to draw less.
+
+    The price that stands before it is that of one.
+    """
+    every, schedule = found.all_due, found.schedule
+    if every is None or schedule is None:
+        return
+    due, fit = schedule.due, every.fit
+    all_of = f"all {len(due)} editions that are due now"
+    if fit < len(due):
+        all_of = f"the {len(due)} editions that are due now, and only {fit} of them fit"
+    yield f"           this is the price of one edition; the next 'release' draws {all_of}"
+    if every.left is not None:
+        yield f"           left after these {fit}: {every.left.words()}"
+    names = [each.name for each in due if not each.is_revision]
+    if names:
+        command = f"policy-engine release {shlex.quote(str(policy.file))} --edition {names[-1]}"
+        yield f"           to draw one alone: '{command}'"
+        if len(names) > 1:
+            yield f'           to leave earlier ones out, write into period: from: "{names[-1]}"'
 
 
 def _now(found: Preview) -> str:

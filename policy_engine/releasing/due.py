@@ -29,6 +29,7 @@ from policy_engine.releasing.editions import (
     asked_at,
     asked_for,
     at_moment,
+    backlog,
     in_edition,
     known_books,
     schedule_at,
@@ -147,6 +148,8 @@ def _warnings(ready: Ready, project: Project) -> Iterator[str]:
     name, schedule = ready.policy.name, ready.schedule
     if ready.unseen:
         yield f"{name}: whether its editions stand was not seen: {ready.unseen}"
+    if schedule is not None and (many := backlog(schedule)):
+        yield f"{name}: {': '.join(many)}"
     for entry in () if schedule is None else schedule.lost:
         yield (
             f"{name}: edition {entry.run.edition} (entry {entry.id}) was charged, and nothing of it"

@@ -58,6 +58,18 @@ class Schedule:
         return self.standing[-1] if self.standing else None
 
 
+def backlog(found: Schedule) -> tuple[str, str] | None:
+    """That a first run draws several editions, and how to draw fewer; None where it does not."""
+    past = [edition.name for edition in found.due if not edition.is_revision]
+    if found.standing or found.lost or len(past) < 2:
+        return None
+    each = f"{len(past)} editions are due already, {past[0]} to {past[-1]}"
+    return (
+        f"{each}: 'policy-engine release' draws all of them, and each is charged",
+        f'--edition {past[-1]} draws one alone, and from: "{past[-1]}" leaves earlier ones out',
+    )
+
+
 def at_moment(known: Books | None, clock: Clock = utc_now) -> datetime:
     """The moment that counts; EnvironmentFailed where the clock went back behind the ledger."""
     last = None if known is None else known.chain.last

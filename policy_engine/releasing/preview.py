@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from dataclasses import replace as replace_field
@@ -18,6 +18,7 @@ from policy_engine.ledger.account import (
     Account,
     Balance,
     admit,
+    affords,
     balance_of,
 )
 from policy_engine.ledger.books import Books
@@ -30,7 +31,7 @@ from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import books
 from policy_engine.releasing.announcing import announced
 from policy_engine.releasing.beginning import certificates_of, check_clean, check_remembers
-from policy_engine.releasing.charging import ReleasePlan, planned
+from policy_engine.releasing.charging import Payer, ReleasePlan, planned
 from policy_engine.releasing.editions import (
     Clock,
     Schedule,
@@ -56,6 +57,26 @@ _Made = TypeVar("_Made")
 
 
 @frozen
+class AllDue:
+    """Several editions that are due, as the account pays for them one after the other.
+
+    Fields:
+        ``fit``: the number of those that the account can pay for, the first ones.
+        ``account``: the account after these.
+        ``last``: the price of the last of these.
+    """
+
+    fit: int
+    account: Account
+    last: Charge
+
+    @cached_property
+    def left(self) -> Remaining | None:
+        """What the account would pay for after them; None without a limit."""
+        return self.account.remaining(self.last.asked, windows=self.last.windows)
+
+
+@frozen
 class Preview:
     """The result of ``preview``.
 
@@ -74,6 +95,7 @@ class Preview:
         ``warnings``: parts of the policy that are allowed, but seldom wanted.
         ``beside``: a column of the source that by its name says whose row it is, where each row is
             a person. Empty if there is none.
+        ``all_due``: what the account pays for if several editions are due. Otherwise None.
     """
 
     policy: Policy
@@ -88,6 +110,7 @@ class Preview:
     schedule: Schedule | None = None
     warnings: tuple[Problem, ...] = ()
     beside: str = ""
+    all_due: AllDue | None = None
 
     @property
     def balance(self) -> Balance:
@@ -114,20 +137,32 @@ class Preview:
     @cached_property
     def soon_empty(self) -> str:
         """That its account can soon pay no more, and what leaves room; empty where it can."""
-        if self.repeats is not None or not self.affordable or self.after is None:
+        every, name = self.all_due, self.account.name
+        if every is not None and self.schedule is not None and self.affordable:
+            due = self.schedule.due
+            if every.fit < len(due):
+                return (
+                    f"account {name!r} pays for {every.fit} of the {len(due)} editions that are due"
+                    f" now: 'release' draws those, and stops at {due[every.fit].name}"
+                )
+        left = self.after if every is None else every.left
+        if (self.repeats is not None and every is None) or not self.affordable or left is None:
             return ""
-        more, name = self.after.alike, self.account.name
+        more, this, it = left.alike, "this", "it"
+        if every is not None:
+            this, it = f"the {every.fit} editions that are due now", "them"
         if more is None or more >= _FEW or self.account.is_planned(self.charge):
             return ""
         if not more:
             weaker = "take a smaller ε or rate, or a greater k"
             if self.policy.noise is not None:
                 weaker = "take a smaller ε, or write guarantee: {editions: 12} for 12 of them"
+            verb = "empties" if every is None else "empty"
             return (
-                f"this empties account {name!r}: no other release like it fits after it;"
+                f"{this} {verb} account {name!r}: no other release like {it} fits after {it};"
                 f" to leave room, {weaker}"
             )
-        return f"after this account {name!r} pays for {more} more like it, and then for none"
+        return f"after {this} account {name!r} pays for {more} more like {it}, and then for none"
 
 
 def preview(policy: Policy, project: Project | None = None, *, clock: Clock = utc_now) -> Preview:
@@ -207,9 +242,42 @@ def _previewed(
                 news = announced(plan, charge, account, known, revise=False)
                 found = replace_field(found, news=tuple(news))
             admit(account, charge)
+            if schedule is not None and len(schedule.due) > 1:
+                charges = [*_charges(plan, schedule, known)]
+                every = _paid_in_turn(plan, before, charges, is_paid=repeats is not None)
+                found = replace_field(found, all_due=every)
         except BudgetExceeded as error:
             return replace_field(found, refusal=str(error))
         return found
+
+
+def _charges(plan: ReleasePlan, schedule: Schedule, known: Books | None) -> Iterator[Charge]:
+    """The price of each edition that is due, in the windows in which that counts."""
+    own = plan.charge(known)
+    for edition in schedule.due:
+        payer = Payer(replace_field(plan.policy, edition=edition), plan.project, plan.account)
+        yield payer.counted(own, plan.certificate, known, plan.clock)
+
+
+def _paid_in_turn(
+    plan: ReleasePlan, account: Account, charges: Sequence[Charge], *, is_paid: bool
+) -> AllDue:
+    """What an account pays for of these, as it is in the ledger; ``is_paid``: the first costs none.
+
+    A charge that was begun and not drawn is counted once more: what is left is never less.
+    """
+    fit, last = 0, charges[0]
+    for charge in charges:
+        if fit or not is_paid:
+            try:
+                account = paying(account, charge, plan.limit, plan.window_plan)
+            except BudgetExceeded:
+                break
+            if not affords(account, charge):
+                break
+            account = account.plus(charge)
+        fit, last = fit + 1, charge
+    return AllDue(fit, account, last)
 
 
 def _when_due(schedule: Schedule | None, clock: Clock) -> Clock:

@@ -233,7 +233,7 @@ def _when(columns: Iterable[Field]) -> Field | None:
 
 def _period(column: str, name: str) -> str:
     """How the rows of each month are released once, to be uncommented."""
-    first = f"{date.today().year}-01"
+    first = f"{date.today():%Y-%m}"  # what is past is released, and charged, by whoever asks for it
     period = f'# period: {{column: {_scalar(column)}, every: month, from: "{first}"}}'
     return (
         f"{period}   # only the rows of one month, after it has ended;\n"

@@ -26,7 +26,7 @@ from policy_engine.policy.project import Project, find_project
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.timing import WindowTerms
+from policy_engine.policy.timing import PeriodOf, WindowTerms
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.releasing.planning import (
@@ -144,7 +144,7 @@ def check_policy(path: Path) -> Checked:
         check_account(policy, project)
     except errors.PolicyError as error:
         problems += error.problems
-    told = [*warnings_of(policy), *not_chosen(policy)]
+    told = [*warnings_of(policy), *not_chosen(policy), *_past(policy, project)]
 
     def look(warehouse: Warehouse) -> None:
         certificate, table = vouched_for(policy, project, warehouse)
@@ -301,6 +301,21 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     found = (_of_the_key(policy, *each) for each in made if each[1].reads)
     others = (*_of_numbers(policy), *_of_dates(policy), *_of_guarantee(policy), *_of_choice(policy))
     return _placed((*found, *others), policy.file)
+
+
+def _past(policy: Policy, project: Project) -> tuple[errors.Problem, ...]:
+    """That the first run of a calendar draws several editions."""
+    if not isinstance(policy.schedule, PeriodOf):
+        return ()
+    # Ledgers are needed for such a policy.
+    from policy_engine.releasing.editions import at_moment, backlog, known_books, schedule_at
+
+    with suppress(errors.PolicyEngineError):  # a ledger that cannot be read is told elsewhere
+        known = known_books(project)
+        if many := backlog(schedule_at(policy, project, known, at_moment(known))):
+            at = path_text(("period", "from"))
+            return _placed([errors.Problem(str(policy.file), 0, 0, at, *many)], policy.file)
+    return ()
 
 
 def _of_choice(policy: Policy) -> Iterator[errors.Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace as replace_field
 from datetime import UTC, date, datetime
@@ -104,6 +105,81 @@ def test_a_scheduler_reads_json(cli, yearly):
     assert (again["code"], again["editions"], again["last"]) == ("nothing_due", [], DUE[-1])
     one = cli("release", yearly, "--edition", "2024", "--format", "json").document
     assert (one["edition"], one["outcome"]) == ("2024", "stands")
+
+
+PAST = [str(year) for year in range(THIS_YEAR - 4, THIS_YEAR)]
+"""Editions that are due, where an account pays for three."""
+
+
+@pytest.fixture
+def late(yearly):
+    """A calendar that begins in the past, as an account pays for three of its editions."""
+    Path("policy-engine.yaml").write_text("accounts: {patients: {epsilon: 3.0, delta: 0.00001}}\n")
+    text = YEARLY.replace("guarantee: {epsilon: 1.0, delta: 1.0e-6}", "guarantee: {editions: 3}")
+    Path(yearly).write_text(text.replace('from: "2024"', f'from: "{PAST[0]}"'))
+    return yearly
+
+
+def test_a_plan_tells_what_all_that_is_due_costs(cli, late):
+    """The next release draws them all: what one costs is not what is left after it."""
+    planned = cli("plan", late)
+    assert (
+        "\n           this is the price of one edition; the next 'release' draws the 4 editions"
+        " that are due now, and only 3 of them fit\n           left after these 3: none like this"
+    ) in planned.out
+    assert "\n           left after: " not in planned.out
+    pays = "warning: account 'patients' pays for 3 of the 4 editions that are due now"
+    assert f"{pays}: 'release' draws those, and stops at {PAST[3]}\n" in planned.err
+    said = cli("plan", late, "--format", "json").document
+    assert (said["due_affordable"], said["left_after_due"]["like_this"]) == (3, 0)
+    done = cli("release", late)
+    assert (done.code, done.out.count("released yearly, edition ")) == (1, 3)
+    again = cli("plan", late)
+    assert (again.code, "this is the price of one edition" in again.out) == (1, False)
+
+
+def test_the_first_run_is_warned_of_what_is_past(cli, late):
+    many = (
+        f"4 editions are due already, {PAST[0]} to {PAST[3]}: 'policy-engine release' draws all of"
+        f' them, and each is charged; --edition {PAST[3]} draws one alone, and from: "{PAST[3]}"'
+        " leaves earlier ones out"
+    )
+    checked = cli("validate", late)
+    assert (checked.code, f": warning: {many}\n" in checked.out) == (0, True), checked.out
+    assert not Path(".policy-engine").exists()
+    done = cli("release", late).err
+    assert done.index(f"warning: yearly: {many.replace('; --', ': --')}\n") < done.index("begins")
+    assert "are due already" not in cli("validate", late).out
+
+
+def test_what_a_plan_names_draws_one_edition_alone(cli, late):
+    planned = cli("plan", late).out
+    [command] = re.findall(r"to draw one alone: 'policy-engine (.*)'\n", planned)
+    [since] = re.findall(r"to leave earlier ones out, write into period: (from: .*)\n", planned)
+    text = Path(late).read_text()
+    Path(late).write_text(text.replace(f'from: "{PAST[0]}"', since))
+    planned = cli("plan", late)
+    assert f"           1 due now: {PAST[3]}\n" in planned.out
+    assert ("price of one edition" in planned.out, "are due already" in planned.err) == (False,) * 2
+    Path(late).write_text(text)
+    done = cli(*shlex.split(command))
+    assert done.out.count("released yearly, edition ") == 1
+    assert f"released yearly, edition {PAST[3]}\n" in done.out
+    # Two more fit, and the three others are still due.
+    assert "draws the 3 editions that are due now, and only 2 of them fit" in cli("plan", late).out
+
+
+def test_a_planned_calendar_has_so_many_slots(cli, yearly):
+    account = "epsilon: 1.0, delta: 1.0e-6, each: year, plan: {yearly: {editions: 12}}, rest: 0.2"
+    Path("policy-engine.yaml").write_text(f"accounts: {{patients: {{{account}}}}}\n")
+    text = YEARLY.replace("{epsilon: 1.0, delta: 1.0e-6}", "planned")
+    monthly = text.replace('every: year, from: "2024"', 'every: month, from: "2024-11"')
+    Path(yearly).write_text(monthly)
+    due = 2 + 12 * (THIS_YEAR - 2025)
+    told = cli("plan", yearly).out
+    assert re.search(rf"draws all ({due + datetime.now(UTC).month - 1}) editions that are", told)
+    shown = f"           left after these [0-9]+: in {THIS_YEAR} "
+    assert re.search(shown, told), told
 
 
 def test_what_is_not_due_yet_says_when_it_ends_and_is_due(cli, yearly):

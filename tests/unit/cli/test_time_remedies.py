@@ -243,7 +243,8 @@ def test_a_starter_of_a_table_with_dates_has_a_period_and_a_name_of_its_own(cli,
     text = Path("mine.yaml").read_text()
     assert "\nname: visits_2\n" in text
     [period] = re.findall(r"^# (period: \{column: day, every: month, from: .*?\})", text, re.M)
-    [file] = re.findall(r'^# then write below: (file: ".*")$', text, re.M)
+    [file] = re.findall(r'^# with it, write below: (file: ".*")$', text, re.M)
+    assert f'from: "{date.today():%Y-%m}"' in period  # nothing is due but what is to come
     text = text.replace(f"# {period}", period).replace("file: out/visits_2.parquet", file)
     text = text.replace("# privacy_unit: row", "privacy_unit: row")
     Path("mine.yaml").write_text(text.replace("  # sex: ", "  sex: "))
