@@ -1,14 +1,18 @@
 """Levels that are proposed for a column, by its name, its type and what is public: never by values.
 
 Ages go by five and ten years, money by thousands, dates by months, quarters and years, codes by
-their first characters, countries by the regions of the UN.
+their first characters, countries by the regions of the UN. Other numbers are cut by convention, and
+then at each second cut; of what no name tells nobody knows how large it is, and the cuts are 1, 2,
+5, 10, …
 """
 
 from __future__ import annotations
 
+import json
 import re
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind
+from policy_engine.compile.column_names import by_name
 from policy_engine.values import frozen
 
 Level = dict[str, object]
@@ -36,6 +40,11 @@ _BY_NAME: tuple[tuple[str, tuple[Level, ...]], ...] = (
         (*_down(10, 100), _bins(100, 500, 1_000)),
     ),
     ("gain gains loss losses", (*_down(1_000), _bins(1_000, 10_000, 100_000))),
+)
+_BY_MAGNITUDE = (
+    _bins(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000),
+    _bins(1, 10, 100, 1_000, 10_000),
+    _bins(100, 10_000),
 )
 _CODES = (
     ("zip zipcode postcode postal postalcode plz", (3, 2, 1)),
@@ -75,7 +84,7 @@ def proposed(column: Field) -> Proposal:
     words = {word.lower() for word in re.findall(_WORD, column.name)}
     if column.kind in NUMBERS:
         named = next((told for names, told in _BY_NAME if words & {*names.split()}), None)
-        return Proposal(column.name, named or _down(10, 100, 1_000))
+        return Proposal(column.name, named or _by_convention(column.name) or _BY_MAGNITUDE)
     if column.kind is Kind.DATE or column.kind in TIMES:
         first = () if column.kind is Kind.DATE else ("day",)
         units = (*first, "month", "quarter", "year")
@@ -86,6 +95,22 @@ def proposed(column: Field) -> Proposal:
         lengths = next((told for names, told in _CODES if words & {*names.split()}), ())
         return Proposal(column.name, tuple({"prefix": length} for length in lengths))
     return Proposal(column.name)
+
+
+def _by_convention(name: str) -> tuple[Level, ...]:
+    """The cuts that numbers of a name have by convention, each second of them, and so on.
+
+    >>> _by_convention("hour")
+    ({'bins': [6, 12, 18]}, {'bins': [12]})
+    """
+    found = re.search(r"bins: (\[.*\])", by_name(name))
+    if found is None:
+        return ()
+    cuts, levels = json.loads(found[1]), list[Level]()
+    while cuts:
+        levels.append({"bins": cuts})
+        cuts = cuts[1::2]
+    return tuple(levels)
 
 
 def faults(rows: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:

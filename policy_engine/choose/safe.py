@@ -74,6 +74,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import plain_yaml, read_document
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
+from policy_engine.policy.search_models import level_words
 from policy_engine.policy.timing import PeriodOf
 from policy_engine.releasing import beginning, books, copies, publish, standing
 from policy_engine.releasing.asking import Sought, asked_of, required_of
@@ -791,14 +792,36 @@ def chosen_text(candidates: Candidates, scheme: Scheme, entry: Entry) -> str:
     """The policy's file with the levels of a scheme, without ``search``."""
     data = plain_yaml(candidates.text)
     data.pop("search", None)
-    for column, recoding in candidates.recode(scheme).items():
-        data["recode"][column] = recoding
-    levels = ", ".join(
-        f"{each.column} {level} of {each.height}"
+    recode = candidates.recode(scheme)
+    for column, recoding in recode.items():
+        _write(data["recode"], column, recoding)
+    levels = "; ".join(
+        f"{each.column}: {level_words(recode[each.column])} (level {level} of {each.height})"
         for each, level in zip(candidates.columns, scheme, strict=True)
     )
     digests = {name: tree.digest for name, tree in candidates.read.hierarchies.items()}
     return with_note(data, OF_RECODING, entry, levels, digests)
+
+
+def _write(recode: Any, column: str, recoding: object) -> None:
+    """Put a recoding into a policy as it is written there: comments stay where they are.
+
+    What is behind a column's key is a comment of the columns below it, too: a mapping that began a
+    line of its own would be put behind that.
+    """
+    from ruamel.yaml.comments import CommentedMap
+
+    if recoding == recode[column]:
+        return
+    if set(mapping(recoding)) == set(mapping(recode[column])):
+        recode[column].update(recoding)
+        return
+    recode[column] = recoding
+    if isinstance(recoding, dict):
+        recode[column] = CommentedMap(recoding)
+        recode[column].fa.set_flow_style()
+    for comment in filter(None, recode.ca.items.get(column, ())):
+        comment.start_mark.column = 0  # as far to the right as what stands there now
 
 
 def with_note(
@@ -830,6 +853,7 @@ def _dumped(data: Any) -> str:
     from ruamel.yaml.error import YAMLError
 
     yaml = YAML()
+    yaml.brace_single_entry_mapping_in_flow_sequence = True
     for width in (100, 10**9):
         yaml.width = width
         written = io.StringIO()

@@ -417,7 +417,7 @@ def noise_words(policy: Policy) -> str:
 
 
 def _about_rows(policy: Policy) -> list[str]:
-    """Which of a person's rows speaks for them, and that groups by its date show no other one."""
+    """Which of a person's rows speaks for them."""
     source = policy.source
     if not source.has_many_rows:
         return []
@@ -425,11 +425,7 @@ def _about_rows(policy: Policy) -> list[str]:
         return [f"all of each {source.key}'s rows count, once in each group"]
     order = ", ".join(f"{name} {way}" for name, way in source.order_by)
     if order:
-        lines = [f"of each {source.key}'s rows the first by {order}"]
-        first, _ = source.order_by[0]
-        if any(column == first and recoding.reads for column, recoding in policy.recodings):
-            lines.append(f"so each counts at one {first} alone; rows: all, with noise, at each")
-        return lines
+        return [f"of each {source.key}'s rows the first by {order}"]
     drawn = "one is drawn by a keyed hash, another in every new release"
     return [f"of each {source.key}'s different rows {drawn}"]
 

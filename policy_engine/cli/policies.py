@@ -70,7 +70,8 @@ def _levels(column: Field) -> str:
     from policy_engine.choose.proposing import proposed
 
     found = proposed(column)
-    return dumps(found.recoding) if found.levels else ""
+    # No text in it needs its quotes.
+    return dumps(found.recoding).replace('"', "") if found.levels else ""
 
 
 def validate(

@@ -24,6 +24,7 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
+from policy_engine.policy.search_models import level_words
 from policy_engine.releasing.editions import utc_now
 from policy_engine.releasing.planning import project_of
 from policy_engine.values import frozen
@@ -201,8 +202,11 @@ def choose(
     )  # fmt: skip
     lines = [
         f"chose one of {counted(chosen.candidates, 'candidate')}: {chosen.policy}",
-        f"  levels       precision {precision:.3f}: {_levels(said.levels)}; its release tells how"
-        " many people they show",
+        f"  levels       precision {precision:.3f}; its release tells how many people they show",
+        *(
+            f"               {column}: {level_words(recoding)}"
+            for column, recoding in candidates.recode(scheme).items()
+        ),
         *price_of_choice(chosen, goes_on),
     ]
     confirm(said, lines)

@@ -18,6 +18,7 @@ POSTCODE = "zip zipcode postcode postal postalcode plz"
 _NUMBERS = (
     ("age alter edad idade leeftijd", "{bins: [18, 30, 45, 65]}"),
     ("weeks", "{bins: [13, 26, 40, 50]}"),
+    ("days tage jours dias", "{bins: [7, 14, 28, 84, 364]}"),
     ("year yob jahr annee ano", "{bins: [1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"),
     ("month monat mois mes", "{bins: [4, 7, 10]}"),
     ("hours stunden", "{bins: [10, 20, 30, 40, 50]}"),
@@ -49,6 +50,9 @@ _NUMBERS = (
     ("latitude longitude lat lon lng", "{round: 1}"),
     (POSTCODE, "{bins: [10000, 20000, 30000, 40000, 50000, 60000, 70000, 80000, 90000]}"),
 )
+_WHOLE = "age weeks days year month hour count"
+"""Of what is counted in whole numbers; others may have a part."""
+_DATES = "date datum fecha dato birthdate birthday dob born geboren"
 LABELS = "code type class category group level status kind"
 PEOPLE = (
     "person patient customer client user member employee student subject passenger visitor"
@@ -110,6 +114,22 @@ def by_name(name: str) -> str:
     """
     words = {*words_in(name)}
     return next((told for names, told in _NUMBERS if words & {*names.split()}), "")
+
+
+def type_by_name(name: str) -> str:
+    """As what a text may be read by its name: ``integer``, ``double``, ``date`` or ``timestamp``.
+
+    Empty where the name does not say it.
+
+    >>> [type_by_name(name) for name in ("loan_date", "created_at", "fee", "days_kept", "branch")]
+    ['date', 'timestamp', 'double', 'integer', '']
+    """
+    words = words_in(name)
+    if cuts := by_name(name):
+        return "integer" if cuts in map(by_name, _WHOLE.split()) else "double"
+    if "timestamp" in words or (len(words) > 1 and words[-1] == "at"):
+        return "timestamp"
+    return "date" if {*words} & {*_DATES.split()} else ""
 
 
 def person_key(columns: Iterable[Field]) -> Field | None:

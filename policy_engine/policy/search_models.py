@@ -18,6 +18,7 @@ from policy_engine.policy.recode_models import (
     Recode,
 )
 from policy_engine.policy.recodings import Recoding
+from policy_engine.policy.scalars import as_told
 from policy_engine.values import frozen
 
 NOTHING = "*"
@@ -118,6 +119,28 @@ def levels_of(column: str, spec: Recode, hierarchy: Hierarchy | None) -> ColumnL
             steps = tuple(step.recoding(None) for step in spec.levels)
             return ColumnLevels(column, (Keep(), *steps), True, 0 if label is None else 1, label)
     return ColumnLevels(column, (Keep(), spec.recoding(None)), first=1, label=label)
+
+
+def level_words(recoding: object) -> str:
+    """A chosen level as people call it, of how a policy writes it.
+
+    >>> level_words({"levels": [{"truncate": "month"}, {"bins": [1, 2]}], "level": 1})
+    'month'
+    >>> level_words("keep"), level_words({"hierarchy": "zip.csv", "level": 2})
+    ('keep', 'level 2 of zip.csv')
+    """
+    data = mapping(recoding)
+    if steps := data.get("levels"):
+        return level_words(steps[data["level"] - 1])
+    if "hierarchy" in data:
+        return f"level {data['level']} of {data['hierarchy']}"
+    told = {name: value for name, value in data.items() if name not in {"way", "missing", "other"}}
+    for name, value in told.items():
+        if name in {"truncate", "constant"}:
+            return str(value)
+        if name in {"bins", "round", "prefix"}:
+            return f"{name} {as_told(value)}"
+    return next(iter(told), "keep")
 
 
 def all_levels(

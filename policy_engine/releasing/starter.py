@@ -29,6 +29,7 @@ from policy_engine.compile.column_names import (
     is_key,
     likely_key,
     person_key,
+    type_by_name,
     words_in,
 )
 from policy_engine.errors import FileError, UsageError, WarehouseError
@@ -92,11 +93,12 @@ _EXAMPLE = """\
 recode:                    # a column that is not named here is not released
   age: {bins: [18, 30, 45, 65]}
   sex: keep"""
+_TYPED = "# and uncomment its type in source.columns\n"
 _MORE = (
     '# csv may say more: {decimal: ",", thousands: ".", dates: "%d.%m.%Y", true: [ja],'
     " false: [nein], nulls: [NA]}"
 )
-_TYPES = "# columns: {age: integer, born: date}   # or double, boolean; all others are text"
+_TYPES = "# columns: {{{}}}   # or integer, double, boolean, date; all others are text"
 _NAMED = "# the first line names the columns; if it is a row: {header: false, columns: [age, sex]}"
 _UNNAMED = (
     "# the first line looks like a row, or names two columns alike: name the columns here and in",
@@ -118,9 +120,10 @@ _LIMITS = (
 )
 _POLICY_SCHEMA = f"{KEPT}/policy.schema.json"
 _PROJECT_SCHEMA = f"{KEPT}/project.schema.json"
+_ACCOUNT = "accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}"
 _NAME_IT = (
-    "name it in policy-engine.yaml, as in warehouses: {{here: {{type: duckdb, database: {}}}}}, and"
-    " a table by schema and name: 'policy-engine init main.visits'"
+    "name it in policy-engine.yaml, as in warehouses: {{here: {{type: duckdb, database: {}}}}},{}"
+    " and name a table by schema and name: 'policy-engine init main.visits'"
 )
 _PLAIN = re.compile(r"[^\W\d][\w./-]*")
 
@@ -129,6 +132,8 @@ Levels = Callable[[Field], str]
 """The levels of a column that a search may choose among, as YAML; empty where it has none."""
 _SEARCH = (
     "\nsearch: {epsilon: 0.01}   # 'policy-engine search' chooses one level a column, at this price"
+    "\n# The levels are guessed from names and types: write those that make sense for your columns."
+    "\n# at_most: {COLUMN: 1} in search allows no level above the first one of this column."
 )
 
 
@@ -188,7 +193,7 @@ def _policy(
     source: str | None, folder: Path, project: Project, levels: Levels | None = None
 ) -> str:
     name, place, recode, count = "my_release", "file: data/people.parquet", _EXAMPLE, ""
-    when = None
+    when, is_text, is_dated = None, False, False
     unit = undecided("person_id")
     if source is not None:
         if not source.strip():
@@ -202,9 +207,10 @@ def _policy(
         )  # what is planned is another policy, or the plan would be of two
         place = f"file: {_scalar(_relative(source, folder))}" if is_file else f"table: {source}"
         place += _OF_A_VIEW if table.view is not None else ""
-        if is_file and is_csv(source):
-            place += _csv_lines(Path(source))
-        many = _keyed(table) if levels is None else None
+        is_text = is_file and is_csv(source)
+        if is_text:
+            place += _csv_lines(Path(source), table)
+        many = _keyed(table)
         unit = _unit(table) if many is None else _all_rows(table, *many)
         recode = _EMPTY.format(columns="\n".join(_lines(table, levels)))
         columns = [column.name for column in table.columns]
@@ -213,11 +219,14 @@ def _policy(
         if many is not None:
             count = f"\ncount: {{people: {counted}, rows: {rows}}}   # people decide what is shown"
         when = _when(_readable(table))
+        is_dated = when is not None or any(map(_is_dated, _readable(table)))
+        if when is None and is_text:
+            when = next(filter(_is_dated, _readable(table)), None)
     return _POLICY.format(
         name=name, source=place, unit=unit, count=count,
         recode=recode + ("" if levels is None else _SEARCH),
-        period="" if when is None else _period(when.name, name),
-        guarantee=_guarantee(project, _FEW if when is None else _A_YEAR), budget=_budget(project),
+        period="" if when is None else _period(when.name, name) + _TYPED * is_text,
+        guarantee=_guarantee(project, _A_YEAR if is_dated else _FEW), budget=_budget(project),
     )  # fmt: skip
 
 
@@ -229,6 +238,11 @@ def _readable(table: Table) -> list[Field]:
 def _when(columns: Iterable[Field]) -> Field | None:
     """The first column of dates or times; None where there is none."""
     return next((each for each in columns if each.kind in {*TIMES, Kind.DATE}), None)
+
+
+def _is_dated(column: Field) -> bool:
+    """Whether a column is called as dates are."""
+    return type_by_name(column.name) in {"date", "timestamp"} and not is_key(column)
 
 
 def _period(column: str, name: str) -> str:
@@ -299,30 +313,23 @@ def _all_rows(table: Table, key: Field, when: Field | None, *, of_rows: bool = T
 
 
 def _unit(table: Table) -> str:
-    """Whose row it is: as a column seems to say it, else the author has to choose.
+    """Whose row it is where no column seems to say that a person may have many: as ``_keyed``.
 
     Of a table in which no two rows have one value of such a column, a row is a person. Files of a
     folder have no row numbers, and rows of a view no place: they need such a column.
     """
     columns = _readable(table)
-    named = person_key(each for each in columns if each.name not in table.unique)
     only = next((each.name for each in columns if each.name in table.unique), "")
-    key = named or person_key(columns)
+    key = person_key(columns)
     likely = key or likely_key(columns)
     column = _scalar(likely.name) if likely else "person_id"
-    when = _when(columns)
-    last = f"{when.name} desc" if when else ""
-    term = last if when and _scalar(when.name) == when.name else json.dumps(last)
-    rows = f", rows: {{first_by: [{term}]}}" if when else ", rows: any"
-    unit = f"privacy_unit: {{column: {column}{rows}}}"
-    which = "only a person's last row counts" if when else "only one row of a person counts"
     if table.is_folder or table.view is not None:
-        if key is None:
-            asks = "Name the column that says whose row it is"
-            return f"{_WHO}a\n# key protects this person. {asks}:\n# {unit}"
-        return f"{unit}   # {_KEYED}"
-    if named is not None:  # its name says that a person may have many rows
-        return f"{unit}   # {_KEYED}; {which}\n# {_ROWS}"
+        asks = "Name the column that says whose row it is"
+        return (
+            f"{_WHO}a\n# key protects this person. {asks}, with two lines:\n"
+            f"# privacy_unit: {{column: {column}}}   # all rows of a person count\n"
+            f"# contribution: {{max_groups: 4}}   # {_AT_MOST}\n{_LIMITS.rstrip()}"
+        )
     if key is not None and key.name == only:  # the catalog says that no two rows have one of it
         one = f"privacy_unit: {{column: {_scalar(only)}, rows: one}}"
         return f"{_ROWS}\n# {one}   # the same for rows without numbers: each has another {only}"
@@ -345,7 +352,13 @@ def _budget(project: Project) -> str:
     if project.file is None or len(project.accounts) == 1:
         account = next(iter(project.accounts), "people")
         return f"account: {_scalar(account):<17} # an account of policy-engine.yaml"
-    named = ", ".join(project.accounts) or "none yet"
+    if not project.accounts:
+        return (
+            "# No account limits what people can lose in total. Write in policy-engine.yaml\n"
+            f"# {_ACCOUNT}\n"
+            "# and here:\n# account: people"
+        )
+    named = ", ".join(project.accounts)
     default = "; default: the source" if project.accounts_open else ""
     return f"# account: the account that pays, of policy-engine.yaml ({named}){default}"
 
@@ -361,19 +374,25 @@ def _table(source: str, project: Project) -> Table:
             return server.table(Source(None, source), project.directory)
     is_file = path.exists() or source.lower().endswith(SOURCE_FILES) or named.database is None
     if is_file and path.suffix.lower() in (".duckdb", ".ddb", ".db"):
-        raise UsageError(f"{source} is a database: {_NAME_IT.format(source)}")
+        raise UsageError(f"{source} is a database: {_name_it(source, project)}")
     if not is_file:
         resolved(named)
     with closing(DuckDBWarehouse(named.name, None if is_file else named.database)) as warehouse:
         if is_file:
-            return _of_file(warehouse, path)
+            return _of_file(warehouse, path, project)
         try:
             return warehouse.table(Source(None, source), project.directory)
         except WarehouseError as error:
             raise WarehouseError(f"{error}; there is no file {source} either") from None
 
 
-def _of_file(warehouse: DuckDBWarehouse, path: Path) -> Table:
+def _name_it(database: str, project: Project) -> str:
+    """What to write in a project so that a table of a database has a source and an account."""
+    account = "" if project.accounts else f" and an account that limits the releases, {_ACCOUNT},"
+    return _NAME_IT.format(database, account)
+
+
+def _of_file(warehouse: DuckDBWarehouse, path: Path, project: Project) -> Table:
     from policy_engine.warehouse.csv_files import options_in
     from policy_engine.warehouse.files import check_file
 
@@ -387,7 +406,7 @@ def _of_file(warehouse: DuckDBWarehouse, path: Path) -> Table:
     except FileError as error:
         if path.exists() or path.name.lower().endswith(SOURCE_FILES):
             raise
-        remedy = f"if it is a table, find its database and {_NAME_IT.format('FILE.duckdb')}"
+        remedy = f"if it is a table, find its database and {_name_it('FILE.duckdb', project)}"
         raise FileError(f"{error}; {remedy}") from None
 
 
@@ -415,14 +434,22 @@ def _scalar(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def _csv_lines(path: Path) -> str:
-    """How a CSV file is read, by its first line alone, and where types are named."""
+def _csv_lines(path: Path, table: Table) -> str:
+    """How a CSV file is read, by its first line alone, and as what its columns may be, by name."""
     from policy_engine.warehouse.csv_files import options_in, shown
 
     spec, _ = options_in(path, path.name)
     lines = [f"csv: {shown(spec)}"] if spec.model_fields_set else []
     lines[:0] = _UNNAMED if spec.columns else (_NAMED,)
-    return "".join(f"\n  {line}" for line in (*lines, _MORE, _TYPES))
+    kinds = {each.name: _text_as(each) for each in _readable(table)}
+    named = (f"{_scalar(name)}: {kind}" for name, kind in kinds.items() if kind)
+    types = _TYPES.format(", ".join(named) or "age: integer, born: date")
+    return "".join(f"\n  {line}" for line in (*lines, _MORE, types))
+
+
+def _text_as(column: Field) -> str:
+    """As what a text may be read by its column's name; empty where it is best as it is."""
+    return type_by_name(column.name) if suggestion(column) == "keep" else ""
 
 
 def _lines(table: Table, levels: Levels | None = None) -> list[str]:
@@ -430,16 +457,20 @@ def _lines(table: Table, levels: Levels | None = None) -> list[str]:
     is_text = table.path is not None and is_csv(table.path)
     lines = [_CHOICES] if is_text else []
     for column in table.columns:
-        remark, cuts = " ".join(column.type.split("(")[0].split())[:40], by_name(column.name)
+        remark = " ".join(column.type.split("(")[0].split())[:40]
         if is_text:  # what it may be cut to once its type is named
-            kind = "double" if cuts == by_name("price") else "integer"  # of money there are cents
-            remark = f"or as {kind} {cuts}" if cuts and suggestion(column) == "keep" else ""
+            kind = _text_as(column)
+            typed = Field(column.name, _AS_TYPE.get(kind, column.type))
+            remark = f"or as {kind} {suggestion(typed)}" if kind else ""
         if table.find(column.name) is None:
             told = "cannot be told from another column by case alone: rename one of them"
             lines.append(f"  # {json.dumps(column.name)} {told}")
             continue
         lines.append(_line(column, remark, levels, is_unique=column.name in table.unique))
     return lines
+
+
+_AS_TYPE = {"integer": "BIGINT", "double": "DOUBLE", "date": "DATE", "timestamp": "TIMESTAMP"}
 
 
 def _line(column: Field, remark: str, levels: Levels | None, *, is_unique: bool) -> str:

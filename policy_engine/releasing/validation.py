@@ -16,6 +16,7 @@ from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.dialects import dialect_named
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.meaning import at_one_value
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_works
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.accounts import check_account
@@ -293,13 +294,14 @@ def _target(policy: Policy) -> Iterator[errors.Problem]:
 def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     """What is allowed and seldom meant, by the policy alone.
 
-    A column that is made of the key of the unit, numbers that are read as no program writes them
-    beside such a delimiter, a guarantee that is none, one of fewer editions than are due, and what
-    was chosen privately and then changed.
+    A column that is made of the key of the unit, or of what chooses a person's row, numbers that
+    are read as no program writes them beside such a delimiter, a guarantee that is none, one of
+    fewer editions than are due, and what was chosen privately and then changed.
     """
     made = [each for each in policy.recodings if _is_key(each[0], policy)]
     found = (_of_the_key(policy, *each) for each in made if each[1].reads)
-    others = (*_of_numbers(policy), *_of_dates(policy), *_of_guarantee(policy), *_of_choice(policy))
+    numbers = (*_of_numbers(policy), *_of_dates(policy), *_of_guarantee(policy))
+    others = (*_of_the_order(policy), *numbers, *_of_choice(policy))
     return _placed((*found, *others), policy.file)
 
 
@@ -445,6 +447,26 @@ def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> errors.Probl
     many = "several" if policy.k in (None, 1) else f"{policy.k} people and more"
     remedy = f"leave it out, unless {many} have the same value"
     return errors.Problem(str(policy.file), 0, 0, path, f"{message} no group is released", remedy)
+
+
+def _of_the_order(policy: Policy) -> Iterator[errors.Problem]:
+    """That what chooses the one row of a person is released: no other row of theirs is there."""
+    if not policy.source.order_by:
+        return
+    first, way = policy.source.order_by[0]
+    for column, recoding in policy.recodings:
+        if column.casefold() == first.casefold() and recoding.reads:
+            path = path_text(("recode", column))
+            told = at_one_value(column, descends=way == "desc")
+            message = f"{path} is made of the column of privacy_unit.rows: {told}"
+            keys = ", ".join(policy.source.keys)
+            unit = f"columns: [{keys}]" if len(policy.source.keys) > 1 else f"column: {keys}"
+            noise = "" if policy.noise is not None else ", and mechanism: noisy_counts"
+            remedy = (
+                f"privacy_unit: {{{unit}}} with contribution: {{max_groups: …}}{noise}, counts a"
+                " person at each"
+            )
+            yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
 
 
 def check_guarantee(policy: Policy) -> None:

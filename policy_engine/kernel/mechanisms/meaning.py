@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
@@ -147,8 +148,9 @@ class Meaning(Generic[L]):
         raise NotImplementedError
 
     def told(self, certificate: Certificate) -> Iterator[str]:
-        """The sentences alone."""
-        return (sentence for _, sentence in self.said(certificate))
+        """The sentences alone, and that no row of a person's but one is in a series of them."""
+        own = (sentence for _, sentence in self.said(certificate))
+        return chain(own, _at_one_value(self.claim))
 
     def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
         """What the rows of a release estimate; nothing where they are not as they should be."""
@@ -259,6 +261,30 @@ class Meaning(Generic[L]):
     def why_sampled(self) -> str | None:
         """Why sampling is private here; None where no sample is drawn."""
         return None
+
+
+def _at_one_value(claim: Claim) -> Iterator[str]:
+    """That a released column chooses the one row of each person, where one does."""
+    order = claim.unit.order if isinstance(claim.unit, People) else None
+    if isinstance(order, tuple):
+        first, descends = order[0]
+        if any(each.column == first for each in claim.columns):
+            yield at_one_value(first.name, descends=descends)
+
+
+def at_one_value(column: str, *, descends: bool) -> str:
+    """What the numbers by a column are worth that chooses the one row of each person.
+
+    >>> print(at_one_value("lent", descends=True).partition(":")[0])
+    a person with several rows counts only at the last (greatest) lent
+    """
+    which, others = ("last (greatest)", "earlier (smaller)")
+    if not descends:
+        which, others = ("first (smallest)", "later (greater)")
+    return (
+        f"a person with several rows counts only at the {which} {column}: the numbers of {others}"
+        " ones lack such people and are too low, so this is not a time series"
+    )
 
 
 def any_row(claim: Claim) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -122,3 +123,30 @@ def test_a_starter_has_levels_to_search_among(project, capfd):
     assert run(["search", "b.yaml", "--public"]) == 0
     assert run(["init", "people.parquet", "--output", "c.yaml"]) == 0
     assert "levels" not in Path("c.yaml").read_text()
+
+
+def test_numbers_that_no_name_tells_are_cut_at_any_scale():
+    """Of 1 to 90 days, and of shares, the levels 10, 100 and 1,000 told next to nothing."""
+    assert proposed(Field("days_kept", "INTEGER")).levels[0] == {"bins": [7, 14, 28, 84, 364]}
+    assert proposed(Field("share", "DOUBLE")).levels[0] == {"bins": [0.2, 0.4, 0.6, 0.8]}
+    finest, *coarser = (each["bins"] for each in proposed(Field("x", "INTEGER")).levels)
+    assert finest[:5] == [1, 2, 5, 10, 20] and all({*each} < {*finest} for each in coarser)
+
+
+def test_comments_stay_where_they_are_in_what_is_chosen(project, capfd):
+    """One was put into the mapping of the column above it, behind 130 blanks."""
+    assert run(["init", "people.parquet", "--search", "--output", "b.yaml"]) == 0
+    text = Path("b.yaml").read_text().replace("  # age: ", "  age: ")
+    text = text.replace("# privacy_unit: row", "privacy_unit: row")
+    Path("b.yaml").write_text(text)
+    capfd.readouterr()
+    assert run(["search", "b.yaml"]) == 0, capfd.readouterr().err
+    told = capfd.readouterr().out
+    chosen = Path("b.chosen.yaml").read_text()
+    [age] = re.findall(r"\n  age: (.*)", chosen)
+    assert re.fullmatch(r"(keep|\{.*\}) {1,4}# [A-Z]+", age), age
+    lines = [line for line in text.splitlines() if line.startswith("  # ")]
+    assert lines and all(line in chosen.splitlines() for line in lines)
+    assert "levels are guessed" in text and "levels are guessed" not in chosen
+    assert re.search(r"\n +age: (keep|round [0-9]+|bins \[.*\]|\*)\n", told), told
+    assert re.search(r"age: .* \(level [0-9] of 4\) \[", " ".join(chosen.split()))

@@ -295,10 +295,11 @@ def test_one_period_is_looked_at_and_pays_in_its_window(project, capfd):
     Path("a.yaml").write_text(POLICY.replace("0.05}", "1}").replace(*PERIODS))
     assert search(capfd, "--edition", "2026-01")["policy"] == "a.chosen.2026-01.yaml"
     chosen = Path("a.chosen.2026-01.yaml").read_text()
-    assert "age 0 of 3" in chosen and "town 0 of 2" in chosen and "period" in chosen
+    assert "age: keep (level 0 of 3)" in chosen and "town: keep" in chosen and "period" in chosen
     assert '"period": "2026-01"' in Path("a.chosen.2026-01.certificate.json").read_text()
     assert (
-        "age 0 of 3" not in Path(str(search(capfd, "--edition", "2026-02")["policy"])).read_text()
+        "age: keep (level 0 of 3)"
+        not in Path(str(search(capfd, "--edition", "2026-02")["policy"])).read_text()
     )
     capfd.readouterr()
     assert run(["ledger", "show", "--format", "json"]) == 0

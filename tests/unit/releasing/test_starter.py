@@ -330,7 +330,7 @@ def test_csv_is_text(folder):
     typed = (
         Path("full.yaml")
         .read_text()
-        .replace("# columns: {age: integer, born: date}", "columns: {age: integer}")
+        .replace("# columns: {age: integer}", "columns: {age: integer}")
     )
     Path("full.yaml").write_text(typed.replace("age: keep", "age: {bins: [9]}"))
     assert check_policy(Path("full.yaml")).problems == ()
@@ -449,7 +449,7 @@ def test_a_project_that_is_there_stays(folder):
     assert load_policy(uncommented(Path("sub/p.yaml"))).budget == "../wide.parquet"
     (folder / "policy-engine.yaml").write_text("{}\n")
     write_starter("wide.parquet", Path("sub/q.yaml"))
-    assert "(none yet)" in Path("sub/q.yaml").read_text()
+    assert "\n# accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}" in Path("sub/q.yaml").read_text()
 
 
 def test_the_only_account_of_a_project_pays(folder):
@@ -498,10 +498,57 @@ def test_a_database_is_no_table(folder, name):
         write_starter(name, Path("policy.yaml"))
     assert str(caught.value) == (
         f"{name} is a database: name it in policy-engine.yaml, as in warehouses: {{here: {{type:"
-        f" duckdb, database: {name}}}}}, and a table by schema and name: 'policy-engine init"
-        " main.visits'"
+        f" duckdb, database: {name}}}}}, and an account that limits the releases, accounts:"
+        " {people: {epsilon: 1.0, delta: 1.0e-6}}, and name a table by schema and name:"
+        " 'policy-engine init main.visits'"
     )
     assert not Path("policy.yaml").exists()
+
+
+def test_the_remedy_for_a_database_leads_to_a_limited_account(folder):
+    """It named no account: the starter of whoever followed it had none, and no limit."""
+    with duckdb.connect("own.duckdb") as connection:
+        connection.execute("create table visits (patient_id integer, seen date, age integer)")
+    with pytest.raises(UsageError) as caught:
+        write_starter("own.duckdb", Path("policy.yaml"))
+    lines = re.findall(r"(?:warehouses|accounts): \{.*?\}\}", str(caught.value))
+    Path("policy-engine.yaml").write_text("\n".join(lines))
+    write_starter("main.visits", Path("policy.yaml"))
+    assert "\naccount: people " in Path("policy.yaml").read_text()
+    left = preview(load_policy(uncommented(Path("policy.yaml")))).left
+    assert left is not None and left.alike == 12
+
+
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_the_unit_is_the_same_with_levels_to_search_among(folder, is_searched):
+    """With only the last row of each person the counts of months rose though nothing had risen."""
+    table = pa.table({"borrower_id": [1], "lent": pa.array([0], pa.date32()), "days": [3]})
+    pq.write_table(table, folder / "loans.parquet")
+    levels = (lambda column: "keep") if is_searched else None
+    write_starter("loans.parquet", Path("policy.yaml"), levels)
+    text = Path("policy.yaml").read_text()
+    assert "\nprivacy_unit: {column: borrower_id}   # this column says" in text
+    assert "\ncontribution: {max_groups: 4, max_rows_per_group: 10}" in text
+    assert "\ncount: {people: n, rows: n_rows}" in text
+
+
+def test_a_csv_has_types_a_period_and_a_year_of_editions_by_its_names(folder):
+    (folder / "loans.csv").write_text("borrower_id,branch,loan_date,days_kept,fee\n")
+    text = started("loans.csv")
+    types = "{loan_date: date, days_kept: integer, fee: double}"
+    assert f"\n  # columns: {types}   # or" in text
+    assert "\n# period: {column: loan_date, every: month" in text
+    assert "\n# and uncomment its type in source.columns\n" in text
+    assert "\nguarantee: {editions: 12}" in text
+    assert "\n  # loan_date: keep    # or as date {truncate: year}\n" in text
+    assert "\n  # days_kept: keep    # or as integer {bins: [7, 14, 28, 84, 364]}\n" in text
+    full = text.replace("# columns: {", "columns: {").replace("# period: {", "period: {")
+    for told in re.findall(r"  # \w+: keep    # or as .*", text):
+        column, recoding = re.findall(r"# (\w+): .*# or as \w+ (.*)", told)[0]
+        full = full.replace(told, f"  {column}: {recoding}")
+    full = full.replace("file: out/loans.parquet", 'file: "out/loans-{edition}.parquet"')
+    Path("full.yaml").write_text(full)
+    assert check_policy(Path("full.yaml")).problems == ()
 
 
 def test_a_table_without_a_database_is_told(folder):
@@ -510,7 +557,8 @@ def test_a_table_without_a_database_is_told(folder):
     assert str(caught.value).startswith("the source events is not there; looked for ")
     assert str(caught.value).endswith(
         "; if it is a table, find its database and name it in policy-engine.yaml, as in warehouses:"
-        " {here: {type: duckdb, database: FILE.duckdb}}, and a table by schema and name:"
+        " {here: {type: duckdb, database: FILE.duckdb}}, and an account that limits the releases,"
+        " accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}, and name a table by schema and name:"
         " 'policy-engine init main.visits'"
     )
     with pytest.raises(FileError) as caught:
@@ -646,4 +694,4 @@ def test_a_view_without_a_key_that_is_named_as_people_are(folder):
     write_starter("loans", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
     assert "\nprivacy_unit" not in text
-    assert "\n# privacy_unit: {column: person_id, rows: any}" in text
+    assert "\n# privacy_unit: {column: person_id}   # all rows" in text
