@@ -256,6 +256,35 @@ def _groupings(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Ite
         yield from (f"           {text}" for text in words)
 
 
+def noise_lines(policy: Policy) -> Iterator[str]:
+    """What of a policy makes its noise larger; nothing where only its guarantee does."""
+    noise = policy.noise
+    if not isinstance(noise, Noise):
+        return
+    quantities, follows = noise.quantities, policy.follows
+    clips = [*(each.clip for each in quantities), *(each.clip for each in noise.quantiles)]
+    rows = max((each.rows for each in clips), default=1)
+    bounded = [
+        each.name for each in noise.measures if quantities[each.quantity - 1].center is not None
+    ]
+    numbers = 1 + len(quantities) + len(noise.quantiles) + len(noise.cuts)
+    told = [
+        f"{what} ({now})"
+        for what, now, has in (
+            ("a lower max_groups", f"now {noise.groups}", noise.groups > 1),
+            ("a lower max_rows_per_group", f"now {rows}", rows > 1),
+            ("narrower bounds", f"of {', '.join(bounded)}", bounded),
+            ("fewer numbers beside the people", "each takes a part of ε", numbers > 1),
+            ("fewer groupings", f"now {len(noise.groupings)}", len(noise.groupings) > 1),
+            ("fewer editions", f"now {follows.editions if follows else 1}", follows is not None),
+        )
+        if has
+    ]
+    if told:
+        yield f"noise      each of these makes it smaller: {', '.join(told)}, a greater ε"
+        yield "           coarser recodes make larger groups, in which the same noise matters less"
+
+
 def _part(policy: Policy, count: str) -> Iterator[str]:
     """Of which part of everybody it is, where it is of one."""
     if policy.part is not None:

@@ -116,7 +116,7 @@ def _planned(
 ) -> tuple[PlanSaid, list[str]]:
     """The plan of a certified release, in JSON and as text; its comparison may be drawn."""
     # A release, which says some of the same, needs none of it.
-    from policy_engine.cli.outlook import Outlook, chance_lines, estimates_of
+    from policy_engine.cli.outlook import Outlook, chance_lines, estimates_of, noise_lines
 
     # Of public values there is nothing to compare: they are for those who trust no centre.
     ways = _yearly(policy, found, releases or 0)
@@ -135,7 +135,7 @@ def _planned(
     document = replace(document, editions=ways)
     compared = () if table is None else table.lines()
     seen = outlook.lines(policy, found.certificate.claim)
-    lines = [*_lines(policy, found, seen, compared, ways)]
+    lines = [*_lines(policy, found, seen, compared, ways, noise_lines(policy))]
     return document, lines if output is None else [*lines, f"plot  {output}"]
 
 
@@ -338,6 +338,7 @@ def _lines(
     seen: Iterable[str],
     table: Iterable[str],
     ways: Yearly | None,
+    advice: Iterable[str] = (),
 ) -> Iterator[str]:
     certificate = found.certificate
     numbers = certificate.promise.epsilon, certificate.promise.delta
@@ -371,6 +372,7 @@ def _lines(
             yield f"           left after: {found.after.words()}"
         yield from _all_due(policy, found)
     yield from _ways(ways)
+    yield from advice
     yield "assuming:"
     yield from (f"  - {text}" for text in sentences_of(certificate.assumptions))
     if found.repeats is not None:

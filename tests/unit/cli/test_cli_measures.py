@@ -241,6 +241,46 @@ def test_before_the_charge_plan_says_what_tells_who_is_cut(tmp_path, monkeypatch
     assert "does not say how many people" not in cli("plan", "policy.yaml").out
 
 
+NOISY = """\
+contribution: {max_groups: 4, max_rows_per_group: 3}
+count: {people: n, rows: visits}
+measures: {x: {sum: x, per: row, bounds: [0, 10]}}"""
+
+
+def test_plan_says_what_makes_its_noise_smaller_and_each_of_it_does(tmp_path, monkeypatch, cli):
+    """A new user found nothing that said what to change where numbers are too noisy."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(MANY_CUT), "p.parquet")
+    Path("policy-engine.yaml").write_text(PROJECT)
+    text = POLICY.format(unit="{column: p}", more=NOISY)
+
+    def planned(*changes):
+        changed = text
+        for old, new in changes:
+            assert old in changed
+            changed = changed.replace(old, new)
+        Path("policy.yaml").write_text(changed)
+        out = cli("plan", "policy.yaml").out
+        count = float(re.search(r"were counted in a group: give or take ([0-9.]+)", out)[1])
+        total = re.search(r"measures   x, .*: give or take ([0-9.]+) \(1 SD\)", out)
+        return out, count, None if total is None else float(total[1])
+
+    out, count, total = planned()
+    assert (
+        "\nnoise      each of these makes it smaller: a lower max_groups (now 4), a lower"
+        " max_rows_per_group (now 3), narrower bounds (of x), fewer numbers beside the people (each"
+        " takes a part of ε), a greater ε\n"
+        "           coarser recodes make larger groups, in which the same noise matters less\n"
+        "assuming:\n"
+    ) in out
+    assert planned(("max_groups: 4", "max_groups: 2"))[1] < count
+    assert planned(("max_rows_per_group: 3", "max_rows_per_group: 1"))[2] < total
+    assert planned(("[0, 10]", "[0, 5]"))[2] < total
+    assert planned((NOISY.rpartition("\n")[2], ""))[1] < count
+    alone, _, _ = planned((NOISY, "contribution: {max_groups: 2}"))
+    assert "makes it smaller: a lower max_groups (now 2), a greater ε\n" in alone
+
+
 def test_nobody_is_cut_where_there_are_no_more_groups(tmp_path, monkeypatch, cli):
     monkeypatch.chdir(tmp_path)
     pq.write_table(pa.table(MANY_CUT), "p.parquet")
