@@ -813,7 +813,9 @@ def _window_remedy(account: Account, charge: Charge, limit: Limit) -> str:
         return f"{law}: write a lower limit of a window, or a higher 'ever'"
     rules = account.filters(charge.windows, charge.neighbours)
     refused = [each for each in rules if not each.admits(charge.asked)]
-    ways = [f"it would fit with {way}" for way in _ways_that_fit(account, charge, refused[0])]
+    left = account.remaining(charge.asked, charge.neighbours, charge.windows)
+    ways = [] if left is None else [*_smaller(charge, left)]
+    ways += [f"it would fit with {way}" for way in _ways_that_fit(account, charge, refused[0])]
     is_ended = all(each.window for each in refused)
     if is_ended and limit.of is None and not charge.in_calendar:
         ways.append(f"wait for the window after {refused[0].window}")
@@ -888,14 +890,19 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     """What would fit, with both of its numbers, and where the limit may be raised."""
     asked, written = _by_numbers(charge)
     raised, to, command = enough(spent, asked, limit), "", _raising(charge.account)
+    for_what = ""
     if raised is not None:
         told = in_text(raised.epsilon), in_text(raised.delta)
         command, to = _raising(charge.account, *told), f" to {raised}"
+        for_what = f" ({_paid_by(raised, spent, asked, limit)})"
     place = f"{to}, which is the ledger's, with"
     if limit.where:
         place = f" in {limit.where}{to}, and where the ledger has it too, with"
     # A limit is a promise to people: a colleague who only follows our messages does not raise it.
-    raising = f"{written}ask the person who set it to raise the limit{place} '{command}'"
+    raising = (
+        f"{written}ask the person who set it to raise the limit{place} '{command}'{for_what}, or to"
+        " write 'each: year' beside it: then each new year has this limit anew"
+    )
     ways, first = list(samples_that_fit(spent, charge.asked, limit)), spent.first
     more = first is not None and first.epsilon > (left.epsilon or 0)
     again = ""
@@ -906,7 +913,30 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     if charge.follows and left.epsilon is not None and left.delta is not None:
         ways.append(_own_numbers(left.epsilon, left.delta))
     instead = f"it would fit with {', or '.join(ways)}; or " if ways else ""
-    return f"{instead}{again}{raising}"
+    smaller = "".join(f"{way}; or " for way in _smaller(charge, left))
+    return f"{smaller}{instead}{again}{raising}"
+
+
+def _smaller(charge: Charge, left: Remaining) -> Iterator[str]:
+    """That a smaller guarantee would fit, which was told; nothing of one of next to nothing."""
+    if not charge.follows and left.epsilon is not None and left.epsilon * 10 >= charge.epsilon:
+        yield "write a guarantee of at most that into the policy"
+
+
+def _paid_by(raised: Limit, spent: Spent, asked: Asked, limit: Limit) -> str:
+    """For how many releases a higher limit is enough, and why its δ is higher, where it is."""
+    found = remaining((Filter("", spent, raised),), asked)
+    assert found is not None and found.alike
+    more = f"{found.alike - 1}{' or' * found.or_more} more like it"
+    many = f"enough for this release and {more if found.alike > 1 else 'for no more like it'}"
+    if raised.delta <= limit.delta:
+        return many
+    sums = EXACT.add(price(spent, None).basic_delta, asked.delta)
+    return (
+        f"{many}; at δ {in_text(limit.delta)} no higher ε was found that pays for it: the δ of all"
+        f" releases add up to {brief(sums)}, of which this one has {brief(asked.delta)};"
+        " policies with a smaller δ need less"
+    )
 
 
 def brief(amount: Decimal, *, down: bool = False) -> str:

@@ -57,8 +57,8 @@ deleted are in every year to come.
     if told == (limit.epsilon, limit.delta) or not account.charges:
         return ()
     return (
-        "Not all of it was charged under this limit: its releases tell up to"
-        f" {_pair(told)} of anybody.",
+        f"All releases of this account together, so far and later: at most {Limit(*told)} for any"
+        " person. It is more than the limit, under which not all of them were charged.",
     )
 
 

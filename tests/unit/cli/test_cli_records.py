@@ -434,7 +434,7 @@ def test_a_limit_says_who_and_why(cli, ledger):
     assert (
         told == "people: the limit is now ε 2, δ 0.000001 (unit: not recorded), by Ada: a first one"
     )
-    assert "Not all of it was charged under this limit" in charged_before
+    assert "under which not all of them were charged" in charged_before
     assert "say --by and --why" in cli(*LIMIT, "--by", " ", "--why", "x").err
     assert cli(*LIMIT, "--by", "Ada").code == 2
     wrong = cli("ledger", "limit", "people", "--epsilon", "two", "--delta", "0", "--by", "A",

@@ -422,12 +422,14 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
         r"account 'people' cannot pay for policy 'b': it asks for ε 0\.5, δ 6\.71623437068e-7"
         r" \(unit: row\), and of ε 0\.5, δ 0\.000001 there is left: none like this, but"
         r" one release "
-        r"of another kind with at most ε 0\.[0-9]+ \(at δ [0-9e.-]+\); it would fit with k: 12"
+        r"of another kind with at most ε 0\.[0-9]+ \(at δ [0-9e.-]+\); write a guarantee of at"
+        r" most that into the policy; or it would fit with k: 12"
         r" with rate: 0\.1, or k: 10 with rate: 0\.0859;"
         r" or ask the person who set it to raise the limit in policy-engine\.yaml:1"
         r" to ε (\S+), δ (\S+), and where the ledger"
         r" has it too, with 'policy-engine ledger limit people --epsilon \1 --delta \2 --by NAME"
-        r" --why TEXT'"
+        r" --why TEXT' \(enough for this release and for no more like it\), or to write 'each:"
+        r" year' beside it: then each new year has this limit anew"
     )
     for words in (("release", file), ("plan", file)):
         result = cli(*words)

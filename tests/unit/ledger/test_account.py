@@ -36,14 +36,20 @@ SAMPLED = SampledSuppression(20, "0.1")
 RAISED = re.compile(
     r"raise the limit(?: in \S+)? to ε (\S+), δ (\S+), (?:which is the ledger's|and where the"
     r" ledger has it too), with 'policy-engine ledger limit census --epsilon \1 --delta \2"
-    r" --by NAME --why TEXT'$"
+    r" --by NAME --why TEXT' \(enough for this release and (\d+( or)?|for no) more like"
+    r" it(; .*)?\), or to write 'each: year' beside it: then each new year has this limit anew$"
 )
 
 
 def obeyed(found, asked):
     """What a refusal names as a limit that is enough is enough."""
-    epsilon, delta = RAISED.search(refusal(found, asked)).groups()
-    admit(replace(found, limit=limit(epsilon, delta)), asked)
+    epsilon, delta, more, or_more, why = RAISED.search(refusal(found, asked)).groups()
+    raised = replace(found, limit=limit(epsilon, delta))
+    for _ in range(1 + (0 if more == "for no" else int(more.removesuffix(" or")))):
+        admit(raised, asked)
+        raised = raised.plus(asked)
+    assert or_more or not affords(raised, asked)
+    assert (why is None) == (Decimal(delta) <= found.limit.delta)
     return epsilon, delta
 
 
@@ -270,7 +276,7 @@ def test_together_they_stay_within_the_limit():
 
 def test_a_refusal_says_what_would_fit():
     said = refusal(account(most=limit("0.5", "1e-12")), charge(event=SAMPLED))
-    assert "; it would fit with k: " in said
+    assert "; write a guarantee of at most that into the policy; or it would fit with k: " in said
     assert re.search(r"fit with k: \d+ with rate: 0\.1, or k: 20 with rate: 0\.0\d+; or", said)
     assert "; or ask the person who set it to raise the limit to ε 0.65, δ 1e-12, " in said
     assert obeyed(account(most=limit("0.5", "1e-12")), charge(event=SAMPLED))
@@ -337,7 +343,7 @@ def test_a_refusal_names_what_another_release_may_take():
     found = account(*[charge("0.2", "4e-7")] * 2, most=limit())
     epsilon, delta = re.search(
         r"none like this, but one release of another kind with at most ε (\S+) \(at δ (\S+)\);"
-        r" ask the person who set it to raise the limit",
+        r" write a guarantee of at most that into the policy; or ask the person who set it",
         refusal(found, asked),
     ).groups()
     admit(found, charge(epsilon, delta))
@@ -348,7 +354,7 @@ def test_what_was_released_first_is_named_where_it_fits_once_more():
     found = account(*[charge(event=SAMPLED)] * 3, most=limit())
     said = refusal(found, charge("0.9", "9e-7"))
     assert (
-        "; what was released first would fit once more, unchanged (ε 0.5, δ 2.64e-11);"
+        "; or what was released first would fit once more, unchanged (ε 0.5, δ 2.64e-11);"
         " or ask the person who set it to raise the limit" in said
     )
     admit(found, charge(event=SAMPLED))

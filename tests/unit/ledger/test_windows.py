@@ -355,7 +355,9 @@ def test_a_return_to_an_earlier_limit_for_ever_adds_nothing(ledger):
         ledger.set_limit("people", limit(epsilon, each=None), who="Ada", why="a survey")
     assert people(ledger).together() == (Decimal(3), 2 * SMALL)
     [told] = promises(people(ledger))
-    assert told.endswith("this limit: its releases tell up to (3, 0.000002) of anybody.")
+    assert told.startswith(
+        "All releases of this account together, so far and later: at most ε 3, δ 0.000002 for any"
+    )
 
 
 def test_a_late_charge_of_a_window_that_became_another_counts_in_that(ledger):
