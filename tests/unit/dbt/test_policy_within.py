@@ -126,7 +126,7 @@ def test_a_properties_file_that_is_no_yaml_is_refused_where_it_may_have_a_policy
 def test_a_policy_beside_a_seed_is_refused_for_dbt_reads_no_models_there(tmp_path):
     made = world(tmp_path)
     made.write("seeds/people.yml", made.read("models/stg_people.yml"))
-    with pytest.raises(PolicyError, match=r"people\.yml#towns: a policy stands below the paths"):
+    with pytest.raises(PolicyError, match=r"people\.yml#towns: a policy stands below a path"):
         made.sync()
 
 
