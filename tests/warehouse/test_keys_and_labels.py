@@ -248,7 +248,7 @@ def test_a_starter_of_a_view_says_what_its_author_confirms(folder, capsys):
     people_with_a_view()
     assert run(["init", "v", "--output", "new.yaml"]) == 0
     text = Path("new.yaml").read_text()
-    assert "\n  view: rowwise            # you confirm: each row of the view is of one" in text
+    assert "\n  view: rowwise            # you confirm: each row of the view comes from" in text
     text = text.replace("  # ward: keep", "  ward: keep").replace(
         "{epsilon: 0.5, delta: 1.0e-7}", "{epsilon: 20, delta: 1.0e-4}"
     )
