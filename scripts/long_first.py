@@ -116,6 +116,7 @@ TRACED = (
     "tests/privacy/test_second_route.py::"
     "test_brute_force_alone_refuses_less_than_the_agreed_values",
     "tests/unit/check/test_in_two.py::test_whole_numbers_are_divided_as_the_engine_divides_them",
+    "tests/unit/cli/test_cli_measures.py::",
     "tests/unit/cli/test_models.py::test_what_is_no_model_is_refused",
     "tests/unit/cli/test_opened_releases.py::test_of_a_sample_the_estimates_are_drawn",
     "tests/unit/cli/test_opened_releases.py::test_rows_have_no_number_to_draw",

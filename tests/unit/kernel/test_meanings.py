@@ -109,6 +109,7 @@ def test_a_sample_is_a_part_of_the_source():
     assert "n / 0.5 estimates the group in the source: 20 is about 40" in second
     assert "n / 0.05 estimates the group in its population" in third
     assert told(replace(SAMPLE, count=None))[0].startswith("each row is one person of a sample")
+    assert meaning_of(SAMPLE).exact == frozenset()
     sampling = meaning_of(SAMPLE).sampling(stated(SAMPLE, half))
     assert list(sampling) == [("sample", "each person is in with probability 0.5, drawn in secret")]
     assert "groups of fewer than 20 people" in meaning_of(SAMPLE).why_sampled()

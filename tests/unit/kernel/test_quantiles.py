@@ -37,7 +37,12 @@ from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.mechanisms.meaning import RowNumbers
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.route import route
-from policy_engine.kernel.mechanisms.quantile_words import Few, quantile_words, rank_error
+from policy_engine.kernel.mechanisms.quantile_words import (
+    Few,
+    beside_choice,
+    quantile_words,
+    rank_error,
+)
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
@@ -344,3 +349,8 @@ def test_what_a_quantile_is_and_how_far_it_is_off_in_words():
 
 def test_a_choice_of_nearly_no_chance_is_within_nothing():
     assert within_best(0.95, 100, 2) == 0
+
+
+def test_where_each_median_that_is_shown_has_enough_values_nothing_is_said_of_few():
+    assert len([*beside_choice(MEDIAN, Few(5, 5), 5, "n")]) == 2
+    assert len([*beside_choice(MEDIAN, Few(5, 6), 5, "n")]) == 3

@@ -790,6 +790,8 @@ def _which(labels: Sequence[str], chosen: Sequence[bool], *, marked: bool = Fals
 
     >>> _which(["north", "east", "south"], [True, False, True])
     '2 of 3 rows (north; south)'
+    >>> _which("abcde", [True] * 5)
+    '5 of 5 rows'
     """
     found = [label for label, is_chosen in zip(labels, chosen, strict=True) if is_chosen]
     how = ""
