@@ -38,7 +38,7 @@ QUESTIONS = [
     ("expert", "How does it compare?", "docs/explanation/beside-others.md",
      "Take another one if", "OpenDP"),
     ("reviewer", "Is it anonymous in law?", ASKED, "Is it anonymous in the sense of the law?",
-     "The program does not say so"),
+     "No program can decide this"),
     ("reviewer", "Is ε = 1 much?", ASKED, "Is ε = 1 much?", "73.2 %"),
     ("reviewer", "May we publish twice?", ASKED, "May we publish twice?", "Yes, at a price"),
     ("reviewer", "Who must be trusted?", TRUST, "What you must make true", "Nobody looked first"),
@@ -57,7 +57,7 @@ QUESTIONS = [
     # And what a signer who is no programmer, and a stranger of 29 November, did not find.
     ("reviewer", "I was sent a request: what do I read?", APPROVE, "Read the request", "`person`"),
     ("reviewer", "May somebody withdraw?", ASKED, "What if somebody withdraws, or must be erased?",
-     "does not count them"),
+     "does not count these rows"),
     ("reviewer", "Who has audited it?", ASKED, "Has anybody outside checked it?", "No. Nobody"),
     ("reviewer", "What do I say by my approval?", APPROVE, "Answer", "You do not vouch for its"),
     ("reviewer", "The person column was wrong. What now?", ASKED,
@@ -85,7 +85,7 @@ QUESTIONS = [
      "What is noticed, and what is not", "the draw is charged"),
     ("reviewer", "We published a wrong number: does the budget come back?", ASKED,
      "We published a wrong number. What now?", "gets nothing back"),
-    ("reviewer", "What is δ, in words?", ASKED, "And δ?", "It is needed because"),
+    ("reviewer", "What is δ, in words?", ASKED, "And δ?", "δ is needed because"),
 ]  # fmt: skip
 
 
