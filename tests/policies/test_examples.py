@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from ruamel.yaml import YAML
 
 from policy_engine.choose.candidates import Candidates
 from policy_engine.cli import main
@@ -95,6 +96,20 @@ def test_release_and_certificate_hold(copy, released, name):
     table = pq.read_table(copy / str(done["release"]))
     counted = [*policy.columns, *(["n"] if policy.release.form == "counts" else [])]
     assert table.column_names == [*counted, *policy.beside]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_example_is_warned_of_once_its_search_has_chosen(copy, released, name):
+    assert run(copy, "validate", file_of(name))["warnings"] == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_yaml_of_a_readme_stands_in_its_policy(name):
+    text = (ROOT / "policies" / name / "README.md").read_text("utf-8")
+    policy = YAML(typ="safe").load(ROOT / "policies" / name / "policy.yaml")
+    for block in re.findall(r"(?m)^    [a-z_]+:.*\n(?:    .*\n)*", text):
+        shown = YAML(typ="safe").load(block)
+        assert {key: policy.get(key) for key in shown} == shown
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
