@@ -32,7 +32,7 @@ QUESTIONS = [
     ("expert", "Which distribution has the noise?", "docs/explanation/mechanism.md",
      "The distributions", "Laplace"),
     ("expert", "What do many releases cost?", "docs/explanation/accounts.md",
-     "In short, if you make releases", "cost less than they add up to"),
+     "In short, if you make releases", "cost less than the sum of their prices"),
     ("expert", "What is trusted?", "docs/explanation/how-we-tested.md", "What is trusted",
      "no parser is trusted"),
     ("expert", "How does it compare?", "docs/explanation/beside-others.md",
