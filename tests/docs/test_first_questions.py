@@ -72,7 +72,7 @@ QUESTIONS = [
     ("engineer", "Why do the numbers not add up?", ASKED, "Why do the numbers not add up?",
      "of a roll-up or of marginals"),
     ("engineer", "Which rights does PostgreSQL need, and what is written there?", WAREHOUSES,
-     "What a role needs", "`policy_engine_salts` (a secret, until the draw)"),
+     "What a role needs", "`policy_engine_salts`, which holds a secret until the draw"),
     ("engineer", "Does the limit of a dbt project renew?", "docs/howto/dbt.md", "Once",
      "The limit of `people` never renews"),
     ("expert", "Where does 73.2 % come from?", ASKED, "Is ε = 1 much?",
