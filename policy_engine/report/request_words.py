@@ -51,25 +51,25 @@ _MOST_ENTRIES = 20
 VERDICTS = {"weaker": "weaker", "not weaker": "not weaker", "to judge": "for a person to judge"}
 QUESTIONS: Mapping[str, str] = {
     "person": (
-        "Is this really one person? If it is a row or a visit, a person with ten of them is"
+        "Is this really one person? If the line names a row or a visit, a person with ten visits is"
         " protected far less."
     ),
     "columns": (
-        "What will readers see of each column? *Kept* means that they see the values themselves. A"
+        "What will readers see in each column? *Kept* means that they see the original values. A"
         " name or an address does not belong here."
     ),
-    "goes to": "Who can read that place?",
+    "goes to": "Who can read this place?",
     "promise": (
-        "Somebody guesses whether a person is in the data. The line says how often the guess can be"
-        " right. Is this acceptable? δ should be at most 1 divided by ten times the number of"
-        " people."
+        "Somebody guesses whether a certain person is in the data. This line says how often the"
+        " guess can be right. Is this acceptable? δ should be at most 1 divided by ten times the"
+        " number of people. For 1,000 people this is 1/10,000."
     ),
     "price": (
         "The price is privacy, not money. Which account pays? Is enough left for later releases?"
         " The person who asks states what is left. The program itself checks the account's limit."
     ),
-    "assuming": "No computer can check these lines. Whom can you ask whether each line is true?",
-    "since last": "What changed since people last approved?",
+    "assuming": "No computer can check these lines. Who can tell you whether each line is true?",
+    "since last": "What has changed since the last approved request?",
 }
 """What a person who is asked to approve asks of a part, by its label."""
 _OF_EVERY_CLAIM = {"source", "filter", "recode", "release"}

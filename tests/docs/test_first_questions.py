@@ -59,7 +59,7 @@ QUESTIONS = [
     ("reviewer", "May somebody withdraw?", ASKED, "What if somebody withdraws, or must be erased?",
      "does not count these rows"),
     ("reviewer", "Who has audited it?", ASKED, "Has anybody outside checked it?", "No. Nobody"),
-    ("reviewer", "What do I say by my approval?", APPROVE, "Answer", "You do not vouch for its"),
+    ("reviewer", "What do I say by my approval?", APPROVE, "Answer", "You do not vouch for the"),
     ("reviewer", "The person column was wrong. What now?", ASKED,
      "One person had two keys, or the key named nobody. What now?", "does not hold as stated"),
     ("expert", "A laptop with the sealing key is stolen. What is lost?",
