@@ -54,9 +54,9 @@ class _Misstated(ValueError):
 
 
 def predicate_of(certificate: Certificate) -> dict[str, object]:
-    """The predicate of the in-toto Statement that a certificate is signed as.
+    """The predicate of a certificate. A certificate is signed as an in-toto Statement.
 
-    Equal certificates give equal predicates. The page on the certificate lists the fields.
+    Equal certificates have equal predicates. The page "The certificate" lists the fields.
     """
     claim, terms = certificate.claim, certificate.terms
     return {

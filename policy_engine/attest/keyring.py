@@ -35,12 +35,12 @@ _DIGITS = re.compile(r"[0-9a-f]{8,64}")
 
 @frozen
 class Keyring:
-    """The public keys of a keyring file, in the order in which they were added.
+    """A keyring file: the public keys, in the order in which they were added.
 
     Fields:
         ``entries``: the keys with their dates.
         ``where``: the path of the file, for messages.
-        ``seal``: the signatures of the owners. None if nobody signed.
+        ``seal``: the signatures of the owners. None if no owner has signed the keyring.
 
     >>> from datetime import UTC
     >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -85,7 +85,7 @@ class Keyring:
         return cls.read(path) if path.exists() else cls((), str(path))
 
     def trusted(self) -> keys.TrustedKeys:
-        """The keys for ``verify``. Each key counts within its dates."""
+        """The keys to pass to ``verify``. Each key counts only within its dates."""
         return keys.TrustedKeys(
             MappingProxyType({entry.key_id: entry.public_key for entry in self.entries}),
             MappingProxyType({entry.key_id: entry.validity for entry in self.entries}),

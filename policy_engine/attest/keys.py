@@ -69,12 +69,12 @@ def key_id(key: Ed25519PublicKey | X25519PublicKey) -> str:
 
 @frozen
 class TrustedKeys:
-    """The public keys whose signatures count. A signature by any other key is refused.
+    """The public keys that you trust. The signature of any other key is refused.
 
     Fields:
-        ``by_id``: each key by its key id.
-        ``dates``: the dates of some keys. A key counts only within its dates. A key without dates
-            counts always.
+        ``by_id``: a mapping from key ids to keys.
+        ``dates``: a mapping from key ids to dates. A signature counts only if it was made within
+            the dates of its key. A key without dates always counts.
 
     >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
     >>> list(TrustedKeys.of(key).by_id) == [key_id(key)]
@@ -112,11 +112,11 @@ class TrustedKeys:
         return cls.of(*keys)
 
     def refusal(self, name: str, at: datetime | None) -> Refusal | None:
-        """Why a signature does not count. None if it counts.
+        """The reason why a signature does not count. None if the signature counts.
 
         Arguments:
             ``name``: the key id of the key that signed.
-            ``at``: the time that the signed statement states. None if it states none.
+            ``at``: the time in the signed statement. None if the statement has no time.
 
         >>> TrustedKeys.of().refusal("ab12", None).text
         'key ab12 is not among the trusted keys'
@@ -127,8 +127,8 @@ class TrustedKeys:
         return None if dates is None else dates.refusal(name, at)
 
     def within(self, ring: TrustedKeys) -> TrustedKeys:
-        """These keys and the keys of ``ring``. For a key that is in both, the dates of ``ring``
-        count.
+        """Trust these keys and the keys of ``ring``. If a key is in both, the dates of ``ring``
+        apply.
         """
         return TrustedKeys(
             MappingProxyType({**self.by_id, **ring.by_id}),

@@ -60,31 +60,31 @@ def verify_release(
     release: Path | str | TableRows | None = None,
     kind: str = PREDICATE_TYPE,
 ) -> Verified:
-    """Verify a certificate, and the release if you name it. The source is not needed.
+    """Verify a certificate, and its release if you pass one. You do not need the source.
 
     Guarantee: if the call returns, all of this holds:
 
     * A trusted key signed the certificate.
-    * δ is not below the bound of the accountant, and not below the result by brute force, [EXACT].
-    * The SQL is what the kernel prints for the claim, and the certificate states every assumption
-      of this SQL.
-    * If ``release`` is given, it is the release that was signed. It has the certified columns, its
-      groups have at least k, its rows are in the fixed order, and it contains nothing else.
+    * δ is at least the bound that the accountant proves, and at least δ by brute force, [EXACT].
+    * The SQL is exactly what the kernel prints for the claim. The certificate states every
+      assumption that this SQL needs.
+    * If you pass ``release``, it is the release that was signed. It has the certified columns, a
+      count of at least k in each group, rows in the fixed order, and nothing else.
 
     Arguments:
         ``envelope``: the text of the certificate.
-        ``trusted``: the keys that may sign.
-        ``release``: the file. If the release is a table, its rows or an export of the table.
-            Without it only the certificate is verified.
-        ``kind``: the type of the signed statement. A release without (ε, δ) has another type than
-            the default. For such a release ``is_certified`` of the result is always False.
+        ``trusted``: the keys whose signatures count.
+        ``release``: the file of the release. For a table, pass its rows or an export of the table.
+            Without ``release`` only the certificate is verified.
+        ``kind``: the type of the signed statement. The default is the type of a certificate. A
+            release without (ε, δ) has another type, and its result is never ``is_certified``.
 
-    Returns: a ``Verified``. Its ``unchecked`` lists what was not checked.
+    Returns: a ``Verified``. Read its ``unchecked``: this field lists what was not checked.
 
     Raises:
-        UsageError: ``envelope`` is the path of a certificate, not its text.
-        VerificationFailed: something does not hold. All reasons are in ``reasons``. An unknown
-            mechanism, version or field is a reason, too.
+        UsageError: ``envelope`` is the path of a certificate. Pass the text of the certificate.
+        VerificationFailed: a check failed. ``reasons`` lists all failed checks. An unknown
+            mechanism, version or field also fails.
         FileError: the release cannot be read.
     """
     if not isinstance(envelope, str) or envelope.strip().endswith(".json"):

@@ -17,13 +17,13 @@ class Verified:
 
     Fields:
         ``subject``: the name of the release in the certificate.
-        ``checked``: what was checked and holds.
-        ``unchecked``: what was not checked.
+        ``checked``: the checks that succeeded, as sentences.
+        ``unchecked``: the things that were not checked, as sentences.
         ``assumptions``: the assumptions of the certificate, as sentences.
-        ``certificate``: the certificate of a release. None for another signed file.
-        ``numbers``: the numbers that another signed file states.
-        ``is_recomputed``: True if a second computation confirmed δ or the numbers of the other
-            file.
+        ``certificate``: the certificate. None if the signed file is not the certificate of a
+            release.
+        ``numbers``: the numbers in a signed file that is not the certificate of a release.
+        ``is_recomputed``: True if a second computation confirmed δ or ``numbers``.
     """
 
     subject: str

@@ -45,23 +45,22 @@ BUILT_INS = (
 
 @frozen
 class Answer:
-    """The answer about an SQL text. The text is certified if ``findings`` is empty.
+    """The result of ``answer``. If ``findings`` is empty, the SQL text is certified.
 
     Fields:
-        ``claim``: what the text releases if it is certified. Otherwise what ``canonical``
-            releases. None if neither is known.
-        ``target``: the table that the text creates, as its parts of a name. Empty if there is
-            none.
-        ``canonical``: the SQL to run instead. Empty if there is none, or none is needed.
-        ``afterwards``: a query that computes the rest of the text from the released rows. It reads
-            them under the name ``released``, and costs nothing. Empty if nothing is left to
-            compute.
-        ``assumptions``: what must hold so that a certified text keeps its promise.
+        ``claim``: the claim of the text. If the text is not certified, it is the claim of
+            ``canonical``. None if no claim is known.
+        ``target``: the parts of the name of the table that the text creates. Empty if the text
+            creates no table.
+        ``canonical``: the SQL to run instead. Empty if no such SQL exists, or none is needed.
+        ``afterwards``: a query that computes the rest of the text from the released rows, at no
+            cost. Its table ``released`` means these rows. Empty if no computation remains.
+        ``assumptions``: facts that must be true so that a certified text keeps its promise.
         ``missed``: the parts of the text that ``canonical`` leaves out.
-        ``taken``: what was assumed about the text to write ``canonical``, such as types of
+        ``taken``: facts that ``canonical`` assumes and the text does not say, such as types of
             columns.
         ``findings``: the reasons why the text is not certified.
-        ``beside``: those parts of ``taken`` that are about joined tables.
+        ``beside``: the entries of ``taken`` that are about joined tables.
     """
 
     claim: Claim | None = None
@@ -81,17 +80,19 @@ class Answer:
 
 
 def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None) -> Answer:
-    """Check an SQL text.
+    """Check SQL that somebody wrote.
 
-    Guarantee: if the answer has no ``findings``, the text is exactly what the kernel prints for
-    ``claim``. The text may also create the table ``target`` from this query. If a policy is given,
-    the claim is the claim of the policy, with the guarantee that the policy promises.
+    Guarantee: if the answer has no ``findings``, then the text is exactly the query that the kernel
+    prints for ``claim``. Around the query, the text may also create the table ``target``. If you
+    pass a policy, then ``claim`` is the claim of this policy and has its guarantee.
 
     Arguments:
         ``text``: the SQL.
         ``engine``: the name of the engine, such as ``duckdb``.
-        ``schema``: the tables and the types of their columns. ``Schema()`` if they are not known.
-        ``policy``: the policy that the text should be. Without it any claim is possible.
+        ``schema``: the tables and the types of their columns. If you do not know them, pass
+            ``Schema()``.
+        ``policy``: the policy whose release the text should be. Without a policy, the text may be
+            the release of any claim.
 
     Errors: PolicyError if the policy does not fit the source.
 

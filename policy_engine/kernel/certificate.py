@@ -74,17 +74,16 @@ class Terms:
 
 @frozen
 class Certificate:
-    """The statement that a certificate file contains. It contains nothing that was read from the
-    source.
+    """The statement that a certificate file contains. Nothing in it was read from the source.
 
     Fields:
         ``terms``: the promise, the policy's name and digest, and the place of the release.
         ``claim``: what the SQL releases.
         ``engine``: the engine that runs the SQL.
         ``query``: the certified SQL.
-        ``assumptions``: what must hold and the program cannot check.
+        ``assumptions``: facts that the certificate needs and that no program can prove.
         ``templates``: SHA-256 of the templates that printed the SQL.
-        ``time``: when it was certified, in UTC, such as ``2026-11-29T12:00:00Z``.
+        ``time``: the time of certification in UTC, such as ``2026-11-29T12:00:00Z``.
     """
 
     terms: Terms
@@ -122,22 +121,23 @@ class Certificate:
 
 
 def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
-    """Make the certificate that ``text`` is the release of ``claim``.
+    """Certify that ``text`` is the SQL that releases ``claim``.
 
-    Guarantee: run exactly ``text`` on the engine. If the assumptions in the certificate hold, the
-    result is (ε, δ)-DP for the unit of the claim and the promised neighbours. ε is the promised ε,
-    and δ is at most the promised δ, [EXACT].
+    Guarantee: if you run exactly ``text`` on the engine, and the assumptions in the certificate
+    hold, then the result is (ε, δ)-DP. This holds for the unit of the claim and for the promised
+    neighbours. ε is the promised ε, and δ is at most the promised δ, [EXACT].
 
     Arguments:
         ``text``: the SQL. It must equal, token by token, what the kernel prints for the claim.
         ``claim``: the source, the unit, the mechanism and the recode of each column.
         ``engine``: the name of the engine, such as ``duckdb``.
-        ``terms``: what else the certificate states. Its ``promise`` has ε, δ and the neighbours.
+        ``terms``: all other statements of the certificate. ``terms.promise`` has ε, δ and the
+            neighbours.
 
     Raises:
-        Refused: the engine cannot do what the claim needs.
+        Refused: the engine lacks an operation that the claim needs.
         NotPrinted: the text differs from what the kernel prints.
-        ClaimError: ``terms`` promises no (ε, δ), or no claim of this kind exists.
+        ClaimError: ``terms`` promises no (ε, δ), or the kernel knows no claim of this kind.
         Unmet: the exact δ is above the promised δ.
 
     >>> from policy_engine.kernel.claim import Shown

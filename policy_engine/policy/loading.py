@@ -28,14 +28,14 @@ def load_policy(path: str | Path, *, unpromised: bool = False) -> Policy:
     """Read and check a policy file.
 
     Arguments:
-        ``path``: the file.
+        ``path``: the policy file.
         ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a policy
             is an error.
 
     Raises:
         FileError: the file cannot be read.
-        PolicyError: the policy has problems. All problems of the file and of its hierarchy files
-            are in ``problems``, each with its line.
+        PolicyError: the policy has problems. ``problems`` lists all problems of the file and of its
+            hierarchy files, with their lines.
     """
     file = Path(path)
     return load_policy_text(read_text(file, "policy"), file, file.parent, unpromised=unpromised)
@@ -44,11 +44,11 @@ def load_policy(path: str | Path, *, unpromised: bool = False) -> Policy:
 def load_policy_text(
     text: str, file: str | Path, directory: str | Path, *, unpromised: bool = False
 ) -> Policy:
-    """Check the text of a policy.
+    """Check a policy that you have as a text.
 
     Arguments:
         ``text``: the YAML text.
-        ``file``: the name that messages give to the text. No file of this name is needed.
+        ``file``: the name of the text in messages. The file need not exist.
         ``directory``: the folder that relative paths in the text start from.
         ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a policy
             is an error.

@@ -174,40 +174,39 @@ class Following:
 
 @frozen
 class Policy:
-    """A checked policy. Every default is filled in, and every ``auto`` has its number.
+    """A policy that passed all checks. Defaults are filled in, and each ``auto`` is now a number.
 
     Fields:
-        ``name``, ``description``: texts of the policy.
-        ``source``: the table or file that is read, and its unit.
+        ``name``, ``description``: the name and the description in the policy file.
+        ``source``: the table or file that is read, and the unit that is protected.
         ``recodings``: a pair (name, recoding) for each released column, in the order of the file.
-        ``rate``: the chance of each unit to be in the sample. 1 if there is no sample.
+        ``rate``: the probability with which each unit is in the sample. 1 if there is no sample.
         ``method``: ``keyed`` or ``native``, the way of sampling.
         ``k``: the threshold.
         ``guarantee``: ε, δ and the neighbours.
         ``release``: the place and form of the release.
-        ``budget``: the name of the account. If the policy names none, the name of the source.
-        ``grouping``: how the SQL counts: ``recoded`` groups by the released values at once,
-            ``raw_first`` by the source's values first, and ``auto`` leaves the choice to the
-            program. The result is the same.
+        ``budget``: the name of the account. The default is the name of the source.
+        ``grouping``: how the SQL counts. ``recoded`` groups directly by the released values.
+            ``raw_first`` groups by the source's values first. With ``auto`` the program chooses.
+            The result is always the same.
         ``digest``: SHA-256 of the policy and its hierarchy files.
-        ``protection``: the mechanism with its numbers: a sample, noise, or neither.
+        ``protection``: the mechanism and its numbers. It is a sample, noise, or no mechanism.
         ``file``: the policy file.
-        ``directory``: the folder that paths of the policy start from.
+        ``directory``: the folder that relative paths in the policy start from.
         ``declared_budget``: True if the policy names its account.
         ``filter``: a pair (column, condition) for each column that is filtered.
-        ``missing``: a pair (column, text) if this text stands for NULL.
-        ``levels``: for each column with a hierarchy, the level that is released, and the number of
-            levels.
+        ``missing``: a pair (column, text) for each column whose NULL is released as this text.
+        ``levels``: for each column with a hierarchy, its name and a pair: the level that is
+            released, and the number of levels.
         ``models``: the syntactic models that the released groups must meet.
-        ``stated``: what the author states in the certificate, such as purpose and contact.
-        ``part``: if one random part of the people is counted, the number of parts and the number
-            of this part. Otherwise None.
+        ``stated``: statements of the author for the certificate, such as purpose and contact.
+        ``part``: None if the policy counts all people. If it counts one random part of them, a
+            pair: the number of parts, and the number of this part.
         ``schedule``: the calendar that says when editions are due. None without a calendar.
-        ``edition``: the edition that the policy is prepared for. It has no name after
-            ``load_policy``.
+        ``edition``: the edition that is to be drawn. After ``load_policy`` it has no name.
         ``follows``: the account that sets ε and δ. None if the policy states them.
-        ``zone``: the time zone of days and hours.
-        ``is_searched``: True if a recoding may be chosen by search.
+        ``zone``: the time zone in which days and hours begin.
+        ``is_searched``: True if a search may choose the recoding of some column.
     """
 
     name: str
@@ -242,18 +241,18 @@ class Policy:
     def from_dict(
         cls, data: Mapping[str, object], directory: str | Path = ".", *, unpromised: bool = False
     ) -> Policy:
-        """Check a policy that is a dict.
+        """Check a policy that you have as a dict.
 
         Arguments:
             ``data``: the keys and values of a policy file. A value may be a text, number, Decimal,
                 date, list, tuple, dict, truth value or None.
-            ``directory``: the folder that relative paths start from. The project is looked for
-                there, too.
+            ``directory``: the folder that relative paths start from. The program looks for the
+                project there, too.
             ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a
                 policy is an error.
 
         Raises:
-            PolicyError: the policy has problems. All of them are in ``problems``.
+            PolicyError: the policy has problems. ``problems`` lists all of them.
             UsageError: a value has a type that no policy file can have.
 
         >>> policy = Policy.from_dict({

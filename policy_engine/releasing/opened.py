@@ -57,12 +57,13 @@ MOST_BARS = 40
 
 @frozen
 class OpenedRelease:
-    """A release that was read, with its certificate.
+    """A release and its certificate, as ``open_release`` read them.
 
     Fields:
         ``place``: the file or table.
         ``certificate``: its certificate.
-        ``rows``: the rows, sorted for reading. Bins are in the order of their cuts.
+        ``rows``: the rows, sorted so that people can read them. Bins are in the order of their
+            cuts.
     """
 
     place: str
@@ -90,20 +91,20 @@ class OpenedRelease:
         return f"ε = {found.epsilon:f}, δ = {float(found.delta):.3g}: {odds}"
 
     def to_arrow(self, *, errors: bool = False) -> pa.Table:
-        """The rows as a table of Arrow.
+        """The rows as an Arrow table.
 
-        With ``errors=True`` columns about the error stand behind each number ``NAME``:
+        With ``errors=True`` the table has these columns about the error after each number ``NAME``:
 
         * ``NAME_sd``: the standard deviation of the error.
-        * ``NAME_low`` and ``NAME_high``: the number that was counted, without noise, is between
-          them in 95 of 100 releases. People whom a limit leaves out, bounds and rounded values are
-          not part of this. For a median or quantile they are its bounds if it has too few
-          values, and empty if not.
-        * ``NAME_estimate``: only for a sample. It estimates the number in the whole source, and
-          the errors are those of the estimate.
+        * ``NAME_low`` and ``NAME_high``: in 95 of 100 releases, the number before noise is between
+          these two. The interval does not cover the effects of limits on rows, of bounds and of
+          rounded values. A median or quantile of too few values has its bounds here. Other medians
+          and quantiles have empty cells.
+        * ``NAME_estimate``: an estimate of the number in the whole source. Only a release from a
+          sample has this column. The other columns are then about the error of the estimate.
 
-        A cell is empty if the row does not tell its error, such as for a mean over an unknown
-        number of values.
+        If the error of a number cannot be computed from its row, the cells are empty. An example is
+        a mean over an unknown number of values.
         """
         import pyarrow as pa
 
@@ -127,7 +128,7 @@ class OpenedRelease:
         return table
 
     def to_pandas(self, *, errors: bool = False) -> pd.DataFrame:
-        """The rows as a DataFrame of pandas. Decimals become floats.
+        """The rows as a pandas DataFrame. Decimals become floats.
 
         Arguments:
             ``errors``: as for ``to_arrow``.
@@ -147,7 +148,7 @@ class OpenedRelease:
         return table.to_pandas(date_as_object=False)
 
     def to_polars(self, *, errors: bool = False) -> pl.DataFrame:
-        """The rows as a DataFrame of polars.
+        """The rows as a polars DataFrame.
 
         Arguments:
             ``errors``: as for ``to_arrow``.
@@ -163,10 +164,10 @@ class OpenedRelease:
         return found
 
     def to_csv(self, path: str | Path, *, errors: bool = False) -> None:
-        """Write the rows to a CSV file with a heading.
+        """Write the rows to a CSV file. The first line has the names of the columns.
 
-        A missing value becomes an empty field without quotes. If the edition has a name, it is the
-        first column, because nothing else in the file tells it.
+        A missing value becomes an empty field without quotes. If the edition has a name, the first
+        column contains this name, because the file shows it nowhere else.
 
         Arguments:
             ``path``: the file to write.
@@ -186,15 +187,15 @@ class OpenedRelease:
             csv.write_csv(table, str(path), options)
 
     def picture(self, column: str | None = None, *, most: int = MOST_BARS) -> Picture:
-        """The first groups with one number each and its error, to draw as bars.
+        """The data of a bar chart: the first groups, with one number for each and its error.
 
         Arguments:
             ``column``: the name of the number. The default is the first number, which is the
                 count.
             ``most``: the greatest number of groups.
 
-        Errors: UsageError if there is no number of this name, or no number that estimates the
-        source.
+        Errors: UsageError if the release has no number of this name, or no number that estimates
+        the source.
         """
         number = self._number(column)
         keys = self.certificate.claim.released
@@ -218,11 +219,11 @@ class OpenedRelease:
     def plot(
         self, column: str | None = None, *, axes: Axes | None = None, most: int = MOST_BARS
     ) -> Axes:
-        """Draw ``picture`` with matplotlib.
+        """Draw the bar chart of ``picture`` with matplotlib.
 
         Arguments:
             ``column``, ``most``: as for ``picture``.
-            ``axes``: the axes to draw on. The default makes new ones.
+            ``axes``: the axes to draw on. By default new axes are made.
 
         Returns: the axes.
 
@@ -306,12 +307,12 @@ def _drawn(label: str, row: RowNumbers, number: ShownNumber) -> DrawnNumber:
 
 
 def open_release(place: str | Path, project: Project | None = None) -> OpenedRelease:
-    """Read a release and its certificate. Nothing is verified: use ``verify`` for that.
+    """Read a release and its certificate, but verify nothing. To check them, use ``verify``.
 
     Arguments:
-        ``place``: the Parquet file of the release, or the certificate of a file or table.
-        ``project``: the project with the warehouse of the table. The default is the project of the
-            working folder.
+        ``place``: the Parquet file of the release, or the certificate of the file or table.
+        ``project``: the project whose warehouse contains the table. The default is the project of
+            the working folder.
 
     Raises:
         FileError, WarehouseError, VerificationFailed: the release or its certificate cannot be

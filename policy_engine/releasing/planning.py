@@ -349,20 +349,20 @@ def compile_policy(
     method: str | None = None,
     schema: Schema | None = None,
 ) -> str:
-    """The SQL of a policy.
+    """Write the SQL that a release of the policy runs.
 
     Arguments:
         ``policy``: as ``load_policy`` returns it.
         ``dialect``: the SQL dialect, such as ``duckdb`` or ``postgres``. The default is the
             dialect of the policy's warehouse.
-        ``method``: ``keyed`` or ``native``, to see the SQL of the other way of sampling. The
-            default is the policy's own. Only for a policy with a sample.
-        ``schema``: the columns of the source table and their types. With a schema no warehouse is
-            opened. Without it the warehouse or the file is asked for the columns.
+        ``method``: the way of sampling, ``keyed`` or ``native``. The default is the policy's own
+            way. Only a policy with a sample has one.
+        ``schema``: the columns of the source table and their types. Without a schema they are read
+            from the warehouse or the file. With a schema no warehouse is opened.
 
     Raises:
-        UsageError: there is no such dialect or method, the schema does not describe the source, or
-            ``policy`` is not a loaded policy.
+        UsageError: the dialect or the method does not exist, the schema does not describe the
+            source, or ``policy`` is not a loaded policy.
         PolicyError: the policy does not fit its source.
     """
     policy = loaded(policy, unpromised=True)

@@ -81,21 +81,21 @@ class Preview:
     """The result of ``preview``.
 
     Fields:
-        ``policy``: the policy as it would be drawn.
-        ``certificate``: the certificate that the release would get.
-        ``account``: the account that would pay, as it is now.
-        ``charge``: the price.
-        ``ends``: the place of the release and of its certificate.
-        ``refusal``: why the account cannot pay. Empty if it can.
-        ``repeats``: the number of the entry that already paid for this release. None if there is
-            none.
-        ``news``: texts that ``release`` would say before it charges.
-        ``edition``: the edition that is due. If none is due, the next one.
-        ``schedule``: what the calendar says. None without a calendar.
-        ``warnings``: parts of the policy that are allowed, but seldom wanted.
-        ``beside``: a column of the source that by its name says whose row it is, where each row is
-            a person. Empty if there is none.
-        ``all_due``: what the account pays for if several editions are due. Otherwise None.
+        ``policy``: the policy, prepared for the edition that ``release`` would draw.
+        ``certificate``: the certificate that the release would have.
+        ``account``: the account that would pay, in its present state.
+        ``charge``: the price of the release.
+        ``ends``: the places of the release and of its certificate.
+        ``refusal``: the reason why the account cannot pay. Empty if it can pay.
+        ``repeats``: the number of the ledger entry that already paid for this release. None if the
+            release would be charged.
+        ``news``: messages that ``release`` would give to ``say`` before it charges.
+        ``edition``: the edition that is due. If no edition is due, the next one.
+        ``schedule``: the calendar of the policy. None without a calendar.
+        ``warnings``: problems of the policy that are allowed, but seldom intended.
+        ``beside``: a column of the source that seems to identify a person by its name, although the
+            policy says that each row is a person. Empty if there is no such column.
+        ``all_due``: the editions that the account can pay for, if several are due. Otherwise None.
     """
 
     policy: Policy
@@ -166,18 +166,18 @@ class Preview:
 
 
 def preview(policy: Policy, project: Project | None = None, *, clock: Clock = utc_now) -> Preview:
-    """Show what ``release`` would do. Nothing is drawn, charged or written.
+    """Show what ``release`` would do, but draw, charge and write nothing.
 
-    If no edition is due yet, the answer is for the day on which the next edition is due.
+    If no edition is due yet, the result describes the next edition, on the day when it is due.
 
     Arguments:
         ``policy``: as ``load_policy`` returns it.
         ``project``: the project. The default is the project of the policy's folder.
-        ``clock``: a function that returns the time.
+        ``clock``: a function that returns the time. The time decides which edition is due.
 
     Raises:
         PolicyError, NotCertifiable: the policy does not fit its source, or cannot be certified.
-        FileError, WarehouseError, LedgerError: something cannot be read.
+        FileError, WarehouseError, LedgerError: a file, the source or the ledger cannot be read.
     """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)

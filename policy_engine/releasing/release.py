@@ -92,26 +92,26 @@ class Released:
         ``release``: the file or table, as a text.
         ``certificate``: the file of the certificate.
         ``epsilon``, ``delta``: ε and δ of this release. None if the policy promises no (ε, δ).
-        ``k``: the least count of a published group.
-        ``rate``: the chance of each unit to be in the sample. 1 if there is no sample.
+        ``k``: the smallest count that a published group can have.
+        ``rate``: the probability with which each unit is in the sample. 1 if there is no sample.
         ``groups``: the number of published groups.
         ``rows``: the number of published rows.
-        ``person_groups``: the sum of the counts of all groups, from the sample or with noise. A
-            person who is counted in three groups adds three.
+        ``person_groups``: the sum of the published counts of all groups. A person who is counted in
+            three groups adds three to this sum.
         ``account``: the name of the account that paid.
         ``entry``: the number of the entry in the ledger.
         ``state``: the account after the release.
         ``asked``: the price of the release, as the account counts it.
         ``groups_a_person``: the greatest number of groups in which one person is counted.
-        ``outcome``: ``released`` (drawn now), ``stands`` (this release already existed) or ``put
-            back`` (the file was lost, and was written again from kept bytes). ``stands`` and ``put
-            back`` cost nothing and do not read the source.
+        ``outcome``: ``released`` if the release was drawn now. ``stands`` if it existed already.
+            ``put back`` if its file was lost and was written again from a kept copy. In the last
+            two cases nothing was charged, and the source was not read.
         ``remarks``: warnings about the result, such as that no group is shown.
         ``edition``: the name of the edition. Empty if it has no name.
-        ``windows``: the windows of the account in which the release counts.
-        ``is_revision``: True if the calendar drew this edition anew.
-        ``begins``: a text if this is the first release in a window. Otherwise empty.
-        ``project``: the project whose warehouse has the table.
+        ``windows``: the windows of the account, such as years, in which the release is charged.
+        ``is_revision``: True if the calendar drew this edition again.
+        ``begins``: a message if this is the first release in a window. Otherwise empty.
+        ``project``: the project. Its warehouse contains the table.
     """
 
     release: str
@@ -207,47 +207,48 @@ def release(
 ) -> Released:
     """Publish one edition of a policy with its certificate, and charge its account.
 
-    If this edition is already released, that release is the answer: its source is not read, and
-    nothing is charged. If its file is lost, it is written again from the kept bytes.
+    If this edition was released before, you get that release again: the source is not read, and
+    nothing is charged. If the file of the release is lost, it is written again from a kept copy.
 
     Guarantee:
 
-    * What is published is the result of the SQL in the certificate. The sample or noise is drawn
-      from a secret of this release alone.
+    * The published rows are the result of the SQL in the certificate. A secret that belongs to this
+      release alone decides its sample or noise.
     * The account is charged before anything is drawn.
-    * The ledger has the digest of the result before anybody can see the result.
+    * The ledger records the digest of the result before anybody can see the result.
 
     Arguments:
         ``policy``: as ``load_policy`` returns it.
         ``project``: the project. The default is the project of the policy's folder.
-        ``edition``: the name of the edition. With a calendar it is required, a period such as
-            ``2026-11`` that must be due. Without a calendar, a new name is one more draw, which is
-            charged. The default is the last edition, or the only one.
-        ``replace``: if True, another release in the same place may be overwritten.
-        ``revise``: if True, the edition is drawn again, and charged again. If ``policy`` is
-            already an edition that its calendar draws anew, ``revise`` is not used: the calendar
-            and the ledger decide whether to draw.
-        ``say``: a function that is called with one text at a time, before anything is charged. The
-            texts are warnings, the pin of a ledger in the project file, why a release is new
-            though one was made before, the first use of another account, the use of the rest
-            beside a plan, and the begin of a window. The default drops the texts.
-        ``watch``: a function that is called once, before the warehouse is used. Its argument is a
-            function, here ``done``: ``done()`` returns how many per cent of the running query are
-            done, or None if the engine does not say. ``watch`` returns a context manager. Call
-            ``done`` only inside its ``with`` block, because the connection is closed after the
-            block.
-        ``clock``: a function that returns the time. It decides what is due.
+        ``edition``: the name of the edition. If the policy has a calendar, name a period that is
+            due, such as ``2026-11``. Without a calendar, a new name draws and charges one more
+            edition. The default is then the last edition, or the only one.
+        ``replace``: if True, a different release in the same place may be overwritten.
+        ``revise``: if True, the edition is drawn again and charged again. If ``policy`` is an
+            edition that its calendar draws again, ``revise`` is ignored, because the calendar and
+            the ledger decide.
+        ``say``: a function that receives one message a call, before anything is charged. A message
+            can be a warning. It can say that the project file now names its ledger, that a release
+            is drawn again and why, or that another account pays than last time. It can also say
+            that a planned policy is charged outside its plan, or that a window begins. The default
+            drops all messages.
+        ``watch``: a function ``watch(done)`` that returns a context manager. It is called once,
+            before the warehouse is used. ``done()`` returns how many per cent of the running query
+            are done, or None if the engine does not say. Call ``done`` only inside the ``with``
+            block of the context manager, because the connection is closed after the block.
+        ``clock``: a function that returns the time. The time decides which editions are due.
 
     Raises:
-        PolicyError, NotCertifiable: the policy does not fit its source, cannot be certified, or has
-            a search to be made first.
-        NotReleasable: the release was charged and is lost, and only ``revise`` draws a new one. Or
-            the edition is not due yet, or can no longer be drawn.
+        PolicyError, NotCertifiable: the policy does not fit its source, cannot be certified, or
+            needs a search first.
+        NotReleasable: the release was charged and is lost, so only ``revise`` can draw a new one.
+            This error also says that an edition is not due yet, or can no longer be drawn.
         BudgetExceeded: the account cannot pay. Nothing was drawn.
-        FileError, WarehouseError, LedgerError: nothing was published, except if the message says
-            that the release is there. If something was drawn, it stays charged.
-        UsageError: ``policy`` is not a loaded policy, or it has a calendar and ``edition`` is
-            missing.
+        FileError, WarehouseError, LedgerError: a file, the warehouse or the ledger failed. Nothing
+            was published, except if the message says that the release exists. Anything that was
+            drawn stays charged.
+        UsageError: ``policy`` is not a loaded policy. Or the policy has a calendar, and ``edition``
+            is missing.
     """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)

@@ -13,13 +13,13 @@ _ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
 
 @frozen
 class Bins(GivesText):
-    """The label of the interval that contains the value. NULL and NaN become NULL.
+    """Replace a value by the label of the interval that contains it. NULL and NaN become NULL.
 
     Fields:
         ``cuts``: the ends of the intervals, in rising order. A value that equals a cut belongs to
             the interval above it.
-        ``labels``: one label for each interval, one more than cuts. The first is for values below
-            the first cut. None means NULL.
+        ``labels``: one label for each interval, so one more than cuts. The first label is for
+            values below the first cut. A label None becomes NULL.
     """
 
     cuts: tuple[Value, ...]

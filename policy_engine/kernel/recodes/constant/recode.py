@@ -11,7 +11,7 @@ from policy_engine.values import frozen
 
 @frozen
 class Constant(GivesText):
-    """The same text for every row, for NULL too.
+    """Replace every value, also NULL, by the same text.
 
     Fields:
         ``label``: the text.

@@ -9,10 +9,10 @@ from policy_engine.values import frozen
 
 @frozen
 class Keep(ValueRecode):
-    """The value itself.
+    """Release the value itself.
 
-    Values of an enumeration, UUIDs and integers of 128 bits become text. Some engines have NaN
-    among decimals. It becomes NULL.
+    Values of an enumeration, UUIDs and integers of 128 bits become text. On engines whose decimals
+    can be NaN, a NaN becomes NULL.
     """
 
     def fits(self, seen: Type) -> bool:

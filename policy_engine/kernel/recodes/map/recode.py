@@ -11,14 +11,14 @@ MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
 
 @frozen
 class Map(GivesText):
-    """A label that is looked up in a fixed list, from ``map`` or ``hierarchy``. NULL stays NULL.
+    """Replace a value by its label in a fixed list, from ``map`` or ``hierarchy``. NULL stays NULL.
 
     Values of an enumeration, UUIDs and integers of 128 bits are looked up as their text. A NaN
     among decimals becomes NULL.
 
     Fields:
-        ``groups``: the values of each label, with the label. None means NULL.
-        ``other``: the label of a value that is not in the list. None means NULL.
+        ``groups``: a pair (values, label) for each label. A label None becomes NULL.
+        ``other``: the label of all values that are not in the list. None becomes NULL.
     """
 
     groups: tuple[tuple[tuple[Value, ...], str | None], ...]

@@ -11,9 +11,9 @@ MOST_CHARACTERS = 999_999_999
 
 @frozen
 class Prefix(GivesText):
-    """The first characters of a text.
+    """Keep only the first characters of a text.
 
-    SQLite ends a text at a NUL character. There a text with a NUL becomes NULL.
+    In SQLite a text ends at its first NUL character. So on SQLite a text with a NUL becomes NULL.
 
     Fields:
         ``length``: the number of characters (code points).

@@ -21,16 +21,16 @@ Way = Literal["nearest", "down", "zero"]
 
 @frozen
 class Round(ValueRecode):
-    """A multiple of ``step``. NaN and very large values become NULL.
+    """Round a value to a multiple of ``step``. NaN and very large values become NULL.
 
-    Values count as doubles. They become NULL from ``below`` on, because only smaller values give
-    the same double on every engine. ``below`` depends on the type of the column.
+    The value is first converted to a double. Only below a limit, ``below``, every engine computes
+    the same double, so larger values become NULL. ``below`` depends on the type of the column.
 
     Fields:
         ``step``: the step, above 0.
-        ``way``: ``nearest`` rounds to the nearest multiple, and half a step away from zero.
-            ``down`` gives the greatest multiple that is not above the value. ``zero`` rounds
-            towards zero.
+        ``way``: the direction. ``nearest`` rounds to the nearest multiple, and a value in the
+            middle away from zero. ``down`` rounds to the greatest multiple that is at most the
+            value. ``zero`` rounds towards zero.
     """
 
     step: Decimal

@@ -15,17 +15,17 @@ UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
 
 @frozen
 class Truncate(ValueRecode):
-    """The start of the year, quarter, month, day or hour, or the name of the week.
+    """Replace a time by the start of its year, quarter, month, day or hour, or by its week.
 
-    A week is an ISO 8601 week, which starts on Monday. It becomes a text such as ``2026-W48``.
-    Years outside 1 to 9999 become NULL. With another zone than UTC, years outside 2 to 9998 become
-    NULL.
+    Weeks are ISO 8601 weeks, which start on Monday. A week is written as a text such as
+    ``2026-W48``. Years outside 1 to 9999 become NULL. If the zone is not UTC, years outside 2 to
+    9998 become NULL.
 
     Fields:
         ``unit``: ``year``, ``quarter``, ``month``, ``week``, ``day`` or ``hour``.
-        ``zone``: the time zone whose clocks decide, for moments with a zone. The engine's own
-            rules of the zone are used. When clocks are set back, they show one hour twice, and
-            both hours become the same value.
+        ``zone``: the time zone whose clocks decide, for columns of times with a zone. The engine's
+            own rules of the zone are used. When clocks are set back, they show one hour twice. Both
+            hours then become the same value.
     """
 
     unit: Unit
