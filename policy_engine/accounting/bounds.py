@@ -32,10 +32,11 @@ _BORDER = Decimal("1e-15")
 
 
 def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
-    """An upper bound on δ by Li, Qardaji and Su (2012), which they call d(k, β, ε), [LQS].
+    """Compute the upper bound on δ by Li, Qardaji and Su (2012), [LQS].
 
-    The theorem holds for ε ≥ −ln(1−β), where β is the ``rate``. For a smaller ε the result is
-    None. An ε that is smaller by at most 1e-15 counts as equal, because a float may be rounded.
+    The paper calls this bound d(k, β, ε), where β is the ``rate``. The theorem holds for
+    ε ≥ −ln(1−β). If ε is smaller, the result is None. Because a float may be rounded, an ε that is
+    smaller by at most 1e-15 counts as equal.
 
     Guarantee: the result is never below the true value of d, and never below ``delta_exact``.
 
@@ -73,10 +74,10 @@ def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
 
 
 def epsilon_lqs(k: int, rate: Number, delta: Number) -> Decimal | None:
-    """The least ε at which ``delta_lqs`` is at most δ, [LQS].
+    """Compute the least ε with which ``delta_lqs`` is at most δ, [LQS].
 
     The result is at least −ln(1−β), where β is the ``rate``. It is rounded up to a multiple of
-    1e-9. It is None if no ε is large enough.
+    1e-9. If no ε is large enough, the result is None.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
@@ -113,22 +114,22 @@ class SafeBounds:
 
 
 def delta_safe(k: int, rate: Number, epsilon: Number, selection: Number) -> SafeBounds:
-    """δ of a release whose recoding was itself chosen from the data, [SAFE].
+    """Compute δ of a release whose recoding was chosen from the data, [SAFE].
 
-    The choice is ε₁-DP. The choice and the release together are (ε, δ)-DP with the returned δ,
-    which is the δ of the release alone at ε − ε₁.
+    The choice of the recoding is ε₁-DP. The choice and the release together are (ε, δ)-DP with the
+    returned δ. This δ is that of the release alone at ε − ε₁.
 
-    Assumption: the choice used the whole table, or a sample of its own. It did not use the sample
-    that is released.
+    Assumption: the choice used the whole table, or a sample of its own. The choice did not use the
+    sample of the release.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
         ``rate``: the chance of each unit to be in the sample, between 0 and 1.
         ``epsilon``: ε in total, from 0 to 10⁹.
-        ``selection``: ε₁, from 0 to ``epsilon``.
+        ``selection``: ε₁ of the choice, from 0 to ``epsilon``.
 
-    Returns: two bounds on the same δ: ``delta`` by [EXACT], and ``delta_lqs`` by [LQS]. The second
-    is None if ε − ε₁ is below −ln(1 − rate).
+    Returns: two bounds on the same δ: ``delta`` by [EXACT], and ``delta_lqs`` by [LQS]. If ε − ε₁
+    is below −ln(1 − rate), ``delta_lqs`` is None.
 
     Errors: DomainError if an argument has another value.
 
@@ -149,20 +150,20 @@ def delta_safe(k: int, rate: Number, epsilon: Number, selection: Number) -> Safe
 def amplify(
     epsilon: Number, delta: Number, rate: Number, drawn_at: Number = 1
 ) -> tuple[Decimal, Decimal]:
-    """(ε, δ) of a mechanism that runs on a smaller sample than before, [AMP].
+    """Compute (ε, δ) of a mechanism on a smaller sample, [AMP].
 
-    At the rate β₁ it is (ε, δ)-DP. At the smaller rate β₂ it is (ε', δ')-DP with ε' = ln(1 +
-    (β₂/β₁)(e^ε − 1)) and δ' = (β₂/β₁)·δ.
+    The mechanism is (ε, δ)-DP on a sample with the rate β₁. On a sample with a smaller rate β₂ it
+    is (ε', δ')-DP. Here ε' = ln(1 + (β₂/β₁)(e^ε − 1)) and δ' = (β₂/β₁)·δ.
 
-    Assumption: each unit is sampled independently, the samples are new for each run, and nothing
-    else uses them.
+    Assumption: each unit is sampled independently. Each run has a new sample, and nothing else uses
+    this sample.
 
     Arguments:
         ``epsilon``: ε at the rate β₁, from 0 to 10⁹.
         ``delta``: δ at the rate β₁, from 0 to 1.
         ``rate``: β₂, between 0 and β₁.
-        ``drawn_at``: β₁, above ``rate`` and at most 1. The value 1 means that (ε, δ) holds without
-            a sample.
+        ``drawn_at``: β₁, above ``rate`` and at most 1. The value 1 means no sample: the mechanism
+            is (ε, δ)-DP on the whole table.
 
     Errors: DomainError if an argument has another value.
 
@@ -194,19 +195,19 @@ class FixedSizeBounds:
 
 
 def amplify_fixed_size(epsilon: Number, rate: Number) -> FixedSizeBounds:
-    """ε of an ε-DP mechanism that runs on a sample of fixed size, [AMP].
+    """Compute ε of a mechanism that runs on a sample of fixed size, [AMP].
 
-    The sample is n' of n units, drawn without replacement. Neighbours differ in one replaced unit.
+    The sample has n' of n units, drawn without replacement. Neighbours differ in one replaced unit.
 
     Assumption: the mechanism is ε-DP under replace_one. All samples of the size n' are equally
-    likely, the sample is new for each run, and nothing else uses it.
+    likely. Each run has a new sample, and nothing else uses this sample.
 
     Arguments:
         ``epsilon``: ε of the mechanism without a sample, from 0 to 10⁹.
         ``rate``: n'/n, between 0 and 1.
 
-    Returns: ``epsilon``, the tight result (Balle, Barthe and Gaboardi 2018), and
-    ``epsilon_clifton``, the result of Theorem 2 of Clifton and others (2020).
+    Returns: two bounds. ``epsilon`` is the tight result (Balle, Barthe and Gaboardi 2018).
+    ``epsilon_clifton`` is the result of Theorem 2 of Clifton and others (2020).
 
     Errors: DomainError if an argument has another value.
 
@@ -220,15 +221,15 @@ def amplify_fixed_size(epsilon: Number, rate: Number) -> FixedSizeBounds:
 
 
 def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
-    """ε of randomised response with m possible values: ln(1 + p·m/(1 − p)), [NOISE].
+    """Compute ε of randomised response with m possible values, [NOISE].
 
     Each unit gives its true value with probability p. Otherwise it gives one of the m values, each
-    with the same chance.
+    with the same probability. The result is ln(1 + p·m/(1 − p)).
 
     Arguments:
         ``truth``: p, between 0 and 1.
         ``values``: m, an integer from 1.
-        ``neighbours``: only ``replace_one``, because everybody sees which units answer.
+        ``neighbours``: must be ``replace_one``, because everybody sees which units answer.
 
     Errors: DomainError if an argument has another value.
 
@@ -245,10 +246,11 @@ def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
 
 
 def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:
-    """(ε, δ) for m units together, from the (ε, δ) for one unit.
+    """Compute (ε, δ) for m units together from the (ε, δ) for one unit.
 
-    The result is m·ε, and δ·(e^{m·ε} − 1)/(e^ε − 1). At ε = 0 the second number is m·δ. It is at
-    most 1. This holds for every (ε, δ)-DP mechanism.
+    The result holds for every (ε, δ)-DP mechanism. Its numbers are m·ε, and
+    δ·(e^{m·ε} − 1)/(e^ε − 1). If ε is 0, the second number is m·δ. If the second number is above 1,
+    it becomes 1.
 
     Arguments:
         ``epsilon``: ε for one unit, from 0 to 10⁹.
@@ -269,12 +271,14 @@ def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:
 
 
 def compose_basic(releases: Iterable[tuple[Number, Number]]) -> tuple[Decimal, Decimal]:
-    """(ε, δ) of several releases together: the sum of all ε, and the sum of all δ, [COMP].
+    """Compute (ε, δ) of several releases together: the sum of all ε, and the sum of all δ, [COMP].
 
-    Assumption: each release has a sample and noise of its own. The second sum is at most 1.
+    If the sum of all δ is above 1, it becomes 1. Assumption: each release has a sample and noise of
+    its own.
 
     Arguments:
-        ``releases``: a pair (ε, δ) for each release. ε is from 0 to 10⁹, δ from 0 to 1.
+        ``releases``: a pair (ε, δ) for each release. Each ε is from 0 to 10⁹, and each δ from 0 to
+            1.
 
     Errors: DomainError if a number has another value.
 

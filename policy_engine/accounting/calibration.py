@@ -98,14 +98,14 @@ class Joint(EpsilonDelta):
 def least_k(
     epsilon: Number, delta: Number, rate: Number, neighbours: str = ADD_REMOVE, releases: int = 1
 ) -> int:
-    """The least threshold k with which N releases together are (ε, δ)-DP.
+    """Find the least threshold k with which N releases together are (ε, δ)-DP.
 
-    Every release has a sample of its own. The result was checked with the curve.
+    Each release has a sample of its own. The result is checked with the curve.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
         ``delta``: δ in total, between 0 and 1.
-        ``rate``: the chance of each unit to be in a sample, between 0 and 1.
+        ``rate``: the probability with which each unit is in a sample, between 0 and 1.
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: N, an integer from 1.
 
@@ -127,10 +127,10 @@ def least_k(
 def greatest_rate(
     epsilon: Number, delta: Number, k: int, neighbours: str = ADD_REMOVE, releases: int = 1
 ) -> Decimal:
-    """The greatest sampling rate with which N releases together are (ε, δ)-DP, rounded down.
+    """Find the greatest sampling rate with which N releases together are (ε, δ)-DP, rounded down.
 
-    Every release has a sample of its own. The result was checked with the curve. It has at most 12
-    significant digits. Under replace_one, and for several releases, it has 5.
+    Each release has a sample of its own. The result is checked with the curve. For one
+    release under add_remove it has at most 12 significant digits, and otherwise 5.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
@@ -139,7 +139,7 @@ def greatest_rate(
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: N, an integer from 1.
 
-    Errors: DomainError if an argument has another value, or if no rate from 1e-300 is small
+    Errors: DomainError if an argument has another value, or if no rate of at least 1e-300 is small
     enough.
 
     >>> greatest_rate("0.5", "1e-9", 20)
@@ -152,13 +152,14 @@ def greatest_rate(
 def best_pair(
     epsilon: Number, delta: Number, neighbours: str = ADD_REMOVE, releases: int = 1
 ) -> tuple[int, Decimal]:
-    """The pair (k, rate) that meets (ε, δ) and publishes the smallest groups.
+    """Find the pair (k, rate) that meets (ε, δ) and publishes the smallest groups.
 
-    A group of n people is expected to be published if n·rate is at least k. So the pair with the
-    least k/rate is returned, and of several such pairs the one with the smallest k.
+    In a group of n people, n·rate people are sampled on average. If this number is at least k, you
+    can expect that the group is published. So the function returns the pair with the least k/rate.
+    If several pairs have this k/rate, it returns the one with the smallest k.
 
-    Under replace_one, and for several releases, not every k is tried: the search assumes that
-    k/rate first falls and then rises with k.
+    Under replace_one, and for several releases, the search does not try every k. It assumes that
+    k/rate first falls and then rises as k grows.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.

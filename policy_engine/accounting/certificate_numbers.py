@@ -32,24 +32,24 @@ from policy_engine.values import frozen
 
 @frozen
 class CertificateNumbers:
-    """(ε, δ) of N releases together, for m units together, and numbers to compare them with.
+    """The result of ``certify_numbers``: (ε, δ), and numbers to compare them with.
 
-    Only the first fields, down to ``group``, are certified. The others are shown beside them.
+    Only the fields from ``k`` to ``group`` are certified. The other fields are for comparison.
 
     Fields:
         ``k``, ``rate``: the threshold and the sampling rate.
-        ``epsilon``, ``delta``: ε and δ in total.
-        ``guessed_right``: a bound for somebody who guesses whether a unit is in the table, when
-            both are equally likely. The guess is right with at most this probability.
-        ``bound``: always ``exact``.
+        ``epsilon``, ``delta``: ε and δ of all releases together.
+        ``guessed_right``: if somebody guesses whether a unit is in the table, and both answers are
+            equally likely before, then the guess is right with at most this probability.
+        ``bound``: the kind of bound on δ. It is always ``exact``.
         ``neighbours``: ``add_remove`` or ``replace_one``.
-        ``releases``: N.
-        ``group``: m.
-        ``at_n``: the size of the cell where one release reaches δ. None for several releases.
-        ``delta_lqs``: δ by [LQS] and basic composition. None if [LQS] proves nothing: under
-            ``replace_one``, or if the ε of one release and one unit is below −ln(1 − rate).
-        ``epsilon_lqs``: for several releases and one unit under ``add_remove``, ε by [LQS] and
-            basic composition at the same δ. Otherwise None, and also if [LQS] proves nothing.
+        ``releases``: N, the number of releases.
+        ``group``: m, the number of units that are protected together.
+        ``at_n``: the size of the cell for which one release reaches δ. None for several releases.
+        ``delta_lqs``: δ by [LQS] and basic composition. None if [LQS] proves nothing. This is so
+            under ``replace_one``, and if ε for one release and one unit is below −ln(1 − rate).
+        ``epsilon_lqs``: ε by [LQS] and basic composition at the same δ, for several releases and
+            one unit under ``add_remove``. None in all other cases, and if [LQS] proves nothing.
         ``delta_generic``: δ by the generic bound for groups and basic composition. None if m is 1.
         ``rule``: the rule of composition that gave the result: ``basic``, ``optimal`` or
             ``tight``. None for one release.
@@ -83,24 +83,24 @@ def certify_numbers(
     releases: int = 1,
     group: int = 1,
 ) -> CertificateNumbers:
-    """δ for a given ε, or ε for a given δ, of N releases together and for m units together.
+    """Compute δ for a given ε, or ε for a given δ, of N releases together for m units together.
 
-    Guarantee: all N releases together are (ε, δ)-DP with the ε and δ of the result. One release is
-    computed by [EXACT], several by the best of the rules of [COMP].
+    Guarantee: all N releases together are (ε, δ)-DP with the ε and δ of the result. For one release
+    they are computed by [EXACT], and for several releases by the best rule of [COMP].
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in a sample, between 0 and 1. Each release has a
-            new sample.
+        ``rate``: the probability with which each unit is in a sample, between 0 and 1. Each release
+            has a new sample.
         ``epsilon``: ε, from 0 to 10⁹. Give either ``epsilon`` or ``delta``.
         ``delta``: δ, between 0 and 1.
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: N, an integer from 1.
-        ``group``: m, an integer from 1 to 10,000. Under ``add_remove`` either all m units are in
-            the table, or none is.
+        ``group``: m, an integer from 1 to 10,000. Under ``add_remove``, one table has all m units,
+            and the other has none of them.
 
-    Errors: DomainError if an argument has another value, or if both or neither of ε and δ are
-    given.
+    Errors: DomainError if an argument has another value. You also get it if you give both ε and δ,
+    or none of them.
 
     >>> certify_numbers(20, "0.1", epsilon="0.5").delta
     Decimal('2.63178346650E-11')

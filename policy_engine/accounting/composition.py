@@ -167,21 +167,21 @@ RULES: tuple[Rule, ...] = (Basic(), Optimal(), Tight())
 
 @frozen
 class Accountant:
-    """The (ε, δ) of several events together, [COMP].
+    """An accountant computes the (ε, δ) of several events together, [COMP].
 
-    Guarantee: an answer is never below the true value. The order of the events does not change it.
-    If you add an event, the answer can become smaller, but only by the small amount by which the
-    tight rule lies above the true value.
+    Guarantee: the computed ε or δ is never below the true value, and does not depend on the order
+    of the events. If you add an event, the result can become slightly smaller. This is because the
+    tight rule is not exact. The difference is at most the error of the tight rule.
 
     Assumption: each event has a sample and noise of its own.
 
     Fields:
-        ``events``: pairs of an event and its number of repetitions, 100,000 repetitions at most in
-            total. ``Accountant.of`` makes the pairs of a plain list.
+        ``events``: pairs of an event and the number of its repetitions. All numbers together are at
+            most 100,000. ``Accountant.of`` makes these pairs from a plain list.
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``group``: m, the number of units that are protected together, an integer from 1 to 10,000.
-            With m > 1 all events must be ``SampledSuppression``. Then under ``add_remove`` either
-            all m units are in the table, or none is. Under ``replace_one`` all m units are
+            With m > 1 all events must be ``SampledSuppression``. Under ``add_remove``, one table
+            has all m units and the other has none of them. Under ``replace_one``, all m units are
             replaced.
 
     Errors: DomainError if a field has another value, or if an event is none of the classes above.
@@ -217,11 +217,11 @@ class Accountant:
     def of(
         cls, events: Iterable[Event], neighbours: str = ADD_REMOVE, group: int = 1
     ) -> Accountant:
-        """The accountant of a list of events. It counts equal events.
+        """Make an accountant from a list of events. Equal events are counted.
 
         Arguments:
             ``events``: the events, in any order.
-            ``neighbours``, ``group``: as the fields of ``Accountant``.
+            ``neighbours``, ``group``: see the fields of ``Accountant``.
 
         >>> Accountant.of([PureDP(1), PureDP(1)]).events
         ((PureDP(epsilon=Decimal('1')), 2),)
@@ -229,12 +229,13 @@ class Accountant:
         return cls(tuple(Counter(events).items()), neighbours, group)
 
     def epsilon(self, delta: Number) -> Decimal:
-        """The least ε ≥ 0 that one of the rules proves for this δ.
+        """Compute the least ε ≥ 0 that a rule of composition proves for this δ.
 
         Arguments:
             ``delta``: δ, between 0 and 1.
 
-        Errors: DomainError if δ is too small for every ε. It must be above ``certain``.
+        Errors: DomainError if no ε is large enough for δ. To have an ε, δ must be above
+        ``certain``.
 
         >>> Accountant.of([PureDP("0.1")] * 100).epsilon("1e-6")
         Decimal('4.77457')
@@ -242,7 +243,7 @@ class Accountant:
         return max(least(found)[1] for found in self._epsilons(delta))
 
     def delta(self, epsilon: Number) -> Decimal:
-        """The least δ that one of the rules proves for this ε. It is at most 1.
+        """Compute the least δ that a rule of composition proves for this ε. It is at most 1.
 
         Arguments:
             ``epsilon``: ε, from 0 to 10⁹.
@@ -253,13 +254,13 @@ class Accountant:
         return max(least(found)[1] for found in self._deltas(epsilon))
 
     def epsilons(self, delta: Number) -> Answers:
-        """The ε that each rule proves for this δ.
+        """Compute, for each rule of composition, the ε that it proves for this δ.
 
         Arguments:
             ``delta``: δ, between 0 and 1.
 
-        Returns: a dict with the keys ``basic``, ``optimal`` and ``tight``. A value is None if this
-        rule proves no ε.
+        Returns: a dict with the keys ``basic``, ``optimal`` and ``tight``. If a rule proves no ε,
+        its value is None.
 
         Errors: DomainError if no rule proves an ε.
 
@@ -269,13 +270,13 @@ class Accountant:
         return _worst(self._epsilons(delta))
 
     def deltas(self, epsilon: Number) -> Answers:
-        """The δ that each rule proves for this ε.
+        """Compute, for each rule of composition, the δ that it proves for this ε.
 
         Arguments:
             ``epsilon``: ε, from 0 to 10⁹.
 
-        Returns: a dict with the keys ``basic``, ``optimal`` and ``tight``. A value is None if this
-        rule proves no δ.
+        Returns: a dict with the keys ``basic``, ``optimal`` and ``tight``. If a rule proves no δ,
+        its value is None.
 
         >>> Accountant.of([PureDP("0.1")] * 3).deltas("0.2")["basic"] is None
         True
@@ -284,9 +285,9 @@ class Accountant:
 
     @property
     def certain(self) -> Decimal:
-        """The chance that some event certainly shows whether a unit is in the table, rounded up.
+        """The probability that some event certainly shows whether a unit is in the table.
 
-        A larger ε does not lower this chance. So δ is always at least this large.
+        It is rounded up. A larger ε does not lower this probability, so δ is at least this large.
 
         >>> Accountant.of([SampledSuppression(2, "0.5")]).certain
         Decimal('0.250000000001')

@@ -52,8 +52,8 @@ class Bound:
 
     Fields:
         ``delta``: the bound.
-        ``at_n``: the number of units in the cell where the bound is reached, in the larger of the
-            two tables. None if no single cell gives the bound.
+        ``at_n``: the size of the cell for which the bound is reached, in the larger of the two
+            tables. None if no single cell gives the bound.
     """
 
     delta: Decimal
@@ -61,18 +61,19 @@ class Bound:
 
 
 def delta_remove(k: int, rate: Number, epsilon: Number) -> Bound:
-    """The least δ if one unit is removed, [EXACT]: the largest H_a(P_n‖P_{n−1}) over all n, a =
-    e^ε.
+    """Compute the least δ of one release if one unit is removed, [EXACT].
 
-    P_n is the distribution of what is published about a cell of n units: its sampled count, or
-    nothing if that count is below k. H_a(P‖Q) is the sum of max(0, P(x) − a·Q(x)) over all x.
+    A release publishes the sampled count of a cell, or nothing if this count is below k. Let P_n be
+    the distribution of this result for a cell of n units. The result of this function is the
+    largest H_a(P_n‖P_{n−1}) over all n. Here a = e^ε, and H_a(P‖Q) is the sum of max(0, P(x) −
+    a·Q(x)) over all x.
 
     Guarantee: the result is never below the true value, and its relative error is below 2e-11.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
-        ``epsilon``: ε, from −10⁹ to 10⁹. Composition needs values below 0.
+        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
+        ``epsilon``: ε, from −10⁹ to 10⁹. Values below 0 are needed for composition.
 
     Errors: DomainError if an argument has another value.
 
@@ -83,10 +84,11 @@ def delta_remove(k: int, rate: Number, epsilon: Number) -> Bound:
 
 
 def delta_add(k: int, rate: Number, epsilon: Number) -> Bound:
-    """The least δ if one unit is added, [EXACT]: the largest H_a(P_{n−1}‖P_n) over all n, a = e^ε.
+    """Compute the least δ of one release if one unit is added, [EXACT].
 
-    ``delta_remove`` explains P_n and H_a. Guarantee, arguments and errors are the same as there.
-    If ε is −ln(1−β) or larger, the result is 0. Here β is the ``rate``.
+    The result is the largest H_a(P_{n−1}‖P_n) over all n. ``delta_remove`` explains these symbols,
+    and has the same guarantee, arguments and errors. If ε is at least −ln(1 − rate), the result is
+    0.
 
     >>> delta_add(5, "0.4", "0.52")
     Bound(delta=Decimal('0'), at_n=None)

@@ -29,13 +29,13 @@ _LITTLE = Decimal("1e-9")
 
 @frozen
 class SampledSuppression:
-    """One release that draws a sample, recodes it, and suppresses groups below k, [EXACT].
+    """A release that draws a sample, recodes it, and suppresses groups below k, [EXACT].
 
-    Assumption: the sample is new for this release and secret, and nothing else uses it.
+    Assumption: the sample is secret and new for this release. Nothing else uses this sample.
 
     Fields:
         ``k``: the threshold in privacy units, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
 
     Errors: DomainError if a field has another value.
 
@@ -53,7 +53,7 @@ class SampledSuppression:
 
 @frozen
 class PureDP:
-    """One run of a mechanism that is ε-DP, if nothing else is known about it, [COMP].
+    """One run of a mechanism about which you know only that it is ε-DP, [COMP].
 
     Fields:
         ``epsilon``: ε, from 0 to 10⁹.
@@ -83,7 +83,7 @@ class DrawnChoice(PureDP):
 
 @frozen
 class ApproximateDP:
-    """One run of a mechanism that is (ε, δ)-DP, if nothing else is known about it, [COMP].
+    """One run of a mechanism about which you know only that it is (ε, δ)-DP, [COMP].
 
     Fields:
         ``epsilon``: ε, from 0 to 10⁹.
@@ -105,14 +105,14 @@ class ApproximateDP:
 
 @frozen
 class DiscreteLaplace:
-    """One integer to which discrete Laplace noise is added, [NOISE].
+    """A release of one integer with discrete Laplace noise, [NOISE].
 
-    The noise is x with a probability in proportion to e^{−|x|/scale}.
+    The probability that the noise is x is proportional to e^{−|x|/scale}.
 
     Fields:
         ``scale``: the width of the noise, from 1e-9 to 10⁹.
-        ``sensitivity``: the integer changes by at most this much between two neighbouring tables.
-            An integer from 1 to 10⁵, and at most 10⁶ times the scale.
+        ``sensitivity``: the greatest difference of the released integer between two neighbouring
+            tables, before noise. It is an integer from 1 to 10⁵, and at most 10⁶ times the scale.
 
     Errors: DomainError if a field has another value.
 
@@ -135,11 +135,11 @@ class DiscreteLaplace:
 
 @frozen
 class RandomisedResponse:
-    """One randomised response of each unit, [NOISE].
+    """A release of one randomised response of each unit, [NOISE].
 
     Each unit gives its true value with probability ``truth``. Otherwise it gives one of m values,
-    each with the same chance. An account can use this event only under ``replace_one``, because
-    everybody sees which units answer.
+    each with the same probability. Because everybody sees which units answer, this event is
+    possible only under ``replace_one``.
 
     Fields:
         ``truth``: the probability, from 1e-9 to 1 − 1e-9.
@@ -246,15 +246,15 @@ class Replaced:
 
 @frozen
 class Partitioned:
-    """Releases on random parts of the units: each unit is in exactly one part, [PART].
+    """Releases on random parts of the units, [PART]. Each unit is in exactly one part.
 
-    Together they cost as much as the part that costs most.
+    All parts together cost as much as the part that costs most.
 
-    Assumption: a hash with a secret key chose the part of each unit. It read only the identity of
-    the unit. The unit's values do not change its part.
+    Assumption: a hash with a secret key chose the part of each unit. The hash read only the
+    identity of the unit. So the values of a unit do not change its part.
 
     Fields:
-        ``parts``: for each part, the events that used it. Every part has at least one event.
+        ``parts``: for each part, its events. Every part has at least one event.
 
     Errors: DomainError if there is no part, or if a part has no event.
 

@@ -43,21 +43,22 @@ _NO_EPSILON, _WITH_CURVE = "{}, which no epsilon lowers", "one with a curve, for
 def delta_exact(
     k: int, rate: Number, epsilon: Number, neighbours: str = ADD_REMOVE, group: int = 1
 ) -> Bound:
-    """The least δ at which one release is (ε, δ)-DP for m units together, [EXACT].
+    """Compute the least δ with which one release is (ε, δ)-DP for m units together, [EXACT].
 
-    Guarantee: the result is never below the true value. It can be above the true value:
+    Guarantee: the result is never below the true value. This is how far it can be above the true
+    value:
 
     * add_remove: the relative error is below 1e-11.
-    * replace_one with m = 1: as ``delta_replace`` says.
-    * replace_one with m > 1: no limit is known. Two bounds are computed, and the smaller one is
-      returned: the generic bound for groups, and the composition of the dominating pairs.
+    * replace_one with m = 1: see ``delta_replace``.
+    * replace_one with m > 1: no limit of the error is known. Two bounds are computed: the generic
+      bound for groups, and the composition of the dominating pairs. The smaller one is returned.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
         ``epsilon``: ε, from 0 to 10⁹.
-        ``neighbours``: ``add_remove`` or ``replace_one``. Under ``add_remove`` either all m units
-            are in the table, or none is.
+        ``neighbours``: ``add_remove`` or ``replace_one``. Under ``add_remove``, one table has all m
+            units, and the other has none of them.
         ``group``: m, an integer from 1 to 10,000.
 
     Errors: DomainError if an argument has another value.
@@ -82,21 +83,22 @@ def delta_exact(
 def epsilon_exact(
     k: int, rate: Number, delta: Number, neighbours: str = ADD_REMOVE, group: int = 1
 ) -> Decimal:
-    """The least ε ≥ 0 at which one release is (ε, δ)-DP for m units together, [EXACT].
+    """Compute the least ε ≥ 0 with which one release is (ε, δ)-DP for m units together, [EXACT].
 
-    Guarantee: ``delta_exact`` at the returned ε is at most δ. The result is rounded up: to a
-    multiple of 10⁻¹² under add_remove, and of 10⁻⁵ under replace_one. Under replace_one with m > 1
-    a smaller ε may be enough too.
+    Guarantee: ``delta_exact`` at the returned ε is at most δ. The result is rounded up. Under
+    add_remove it is a multiple of 10⁻¹², and under replace_one a multiple of 10⁻⁵. Under
+    replace_one with m > 1, a smaller ε may also be enough.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
         ``delta``: δ, between 0 and 1.
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``group``: m, an integer from 1 to 10,000.
 
-    Errors: DomainError if an argument has another value, or if δ is too small for every ε. δ is
-    too small if it is below the chance that k of k + m − 1 people in one cell are sampled.
+    Errors: DomainError if an argument has another value, or if no ε is large enough for δ. The
+    second case occurs if δ is below the probability that at least k of k + m − 1 people in one cell
+    are sampled.
 
     >>> epsilon_exact(20, "0.1", "1e-9")
     Decimal('0.369867280606')

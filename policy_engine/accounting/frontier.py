@@ -51,7 +51,7 @@ class SamplePair:
 
     Fields:
         ``k``: the threshold in privacy units.
-        ``rate``: the chance of each unit to be in the sample.
+        ``rate``: the probability with which each unit is in the sample.
     """
 
     k: int
@@ -59,7 +59,7 @@ class SamplePair:
 
     @property
     def group(self) -> int:
-        """The least n with n·rate ≥ k. A group of n people is expected to be published.
+        """The least n with n·rate ≥ k. You can expect that a group of n people is published.
 
         >>> SamplePair(14, Decimal("0.253735")).group
         56
@@ -75,15 +75,15 @@ def frontier(
     releases: int = 1,
     most_k: int | None = None,
 ) -> tuple[SamplePair, ...]:
-    """All pairs (k, rate) that are worth a choice: N releases with such a pair are (ε, δ)-DP
-    together.
+    """Find all pairs (k, rate) that are worth choosing.
 
-    A pair is left out if another pair has a smaller or equal k and a larger or equal rate. The
-    pairs are sorted: k and rate rise together.
+    With each of these pairs, N releases together are (ε, δ)-DP. A pair is not worth choosing if
+    another pair has a smaller or equal k and a larger or equal rate. The returned pairs are sorted:
+    k and rate rise together.
 
-    Guarantee: each pair was checked with the curve. For one release under add_remove the rate is
-    the greatest possible one with 6 significant digits. Otherwise it has 5 digits, and is at most
-    0.1 % below the greatest rate that the computed δ allows.
+    Guarantee: each pair was checked with the curve. For one release under add_remove, the
+    rate is the greatest possible rate with 6 significant digits. In all other cases it has 5
+    digits, and is at most 0.1 % below the greatest rate that the computed δ allows.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
@@ -91,11 +91,11 @@ def frontier(
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: N, an integer from 1.
         ``most_k``: the largest k that is tried, an integer from 2 to 10,000. The default is 500.
-            It is 100 for one release under ``replace_one``, because each k takes some 10 ms. It is
-            50 for several releases, because each k takes some 300 ms.
+            For one release under ``replace_one`` the default is 100, because each k takes about 10
+            ms. For several releases it is 50, because each k takes about 300 ms.
 
-    Errors: DomainError if an argument has another value, or if no k has a rate from 1e-300 to
-    0.999999.
+    Errors: DomainError if an argument has another value, or if no k has a possible rate from 1e-300
+    to 0.999999.
 
     >>> pairs = frontier("1", "1e-6", most_k=14)
     >>> pairs[0], pairs[-1]
@@ -118,14 +118,14 @@ def frontier(
 
 
 def least_group(pairs: tuple[SamplePair, ...]) -> SamplePair:
-    """The pair with the least k/rate: it publishes the smallest groups.
+    """Find the pair with the least k/rate. This pair publishes the smallest groups.
 
     If several pairs have the same k/rate, the one with the smallest k is returned.
 
     Arguments:
-        ``pairs``: such as ``frontier`` returns them.
+        ``pairs``: pairs as ``frontier`` returns them.
 
-    Errors: DomainError if there is no pair.
+    Errors: DomainError if ``pairs`` is empty.
 
     >>> least_group(frontier("1", "1e-6", most_k=30)).k
     14

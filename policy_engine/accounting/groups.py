@@ -49,20 +49,20 @@ def group_size(group: object) -> int:
 
 
 def delta_group(k: int, rate: Number, epsilon: Number, group: int) -> Bound:
-    """The least δ for m units together under add_remove, [EXACT].
+    """Compute the least δ of one release for m units together under add_remove, [EXACT].
 
-    Either all m units are in the table, or none is. They may lie in any cells.
+    One table has all m units, and the other has none of them. The units may be in any cells.
 
-    Guarantee: the result is never below the true value. The relative error is below 1e-11. It can
-    be larger if δ is below 1e-13 of the two probabilities whose difference is δ.
+    Guarantee: the result is never below the true value. Its relative error is below 1e-11. The
+    error can be larger only if δ, as a difference of two probabilities, is below 1e-13 of them.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
         ``epsilon``: ε, from 0 to 10⁹.
         ``group``: m, an integer from 1 to 10,000.
 
-    Returns: a ``Bound``. Its ``at_n`` is the size of a cell that contains all m units.
+    Returns: a ``Bound``. Its ``at_n`` is the size of the cell, with all m units in it.
 
     Errors: DomainError if an argument has another value.
 

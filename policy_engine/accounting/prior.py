@@ -26,13 +26,13 @@ _TIE = 1e-9
 
 @frozen
 class Prior:
-    """A public belief about the source: the number of groups of each size.
+    """Your belief about the source: the number of groups of each size.
 
-    It must come from public knowledge, because numbers that were counted in the source would tell
-    about people.
+    The belief must come from public knowledge, because numbers that were counted in the source
+    would reveal something about people.
 
     Fields:
-        ``sizes``: pairs of a size and the number of groups of this size, the smallest size first.
+        ``sizes``: a pair (size, number of groups) for each size. The smallest size is first.
 
     >>> Prior.of_sizes({800: 20, 5000: 3})
     Prior(sizes=((800, 20), (5000, 3)))
@@ -60,11 +60,11 @@ class Prior:
 
     @classmethod
     def of_sizes(cls, sizes: Mapping[int, int]) -> Prior:
-        """The belief with these sizes.
+        """Make the belief from the sizes of groups.
 
         Arguments:
-            ``sizes``: for each size of a group, the number of groups. All are integers from 1 to
-                10⁹.
+            ``sizes``: a mapping from a size to the number of groups of this size. All numbers are
+                integers from 1 to 10⁹.
 
         Errors: DomainError if ``sizes`` is empty, or if a number has another value.
 
@@ -81,15 +81,16 @@ class Prior:
 
     @classmethod
     def zipf(cls, people: int, groups: int, exponent: Number = 1) -> Prior:
-        """The belief that a few groups are large and many are small.
+        """Make the belief that a few groups are large and many are small.
 
-        The i-th largest group has a size in proportion to i^−exponent. Sizes are rounded to
-        integers, and add up to ``people``. A group whose size is rounded to 0 is left out.
+        The size of the i-th largest group is proportional to i^−exponent. Sizes are rounded to
+        integers that add up to ``people``. A group whose size is rounded to 0 is left out.
 
         Arguments:
             ``people``: the number of people, an integer from ``groups`` to 10⁹.
             ``groups``: the number of groups, an integer from 1 to 10⁶.
-            ``exponent``: from 0 to 10. With 0 all groups have the same size. 1 is Zipf's law.
+            ``exponent``: a number from 0 to 10. With 0, all groups have the same size. With 1, the
+                sizes follow Zipf's law.
 
         Errors: DomainError if an argument has another value.
 
@@ -109,15 +110,16 @@ class Prior:
 
 
 def expected_groups(k: int, rate: Number, prior: Prior) -> float:
-    """The number of groups that a release is expected to show, if the belief is right.
+    """Compute how many groups a release will show on average, if the belief is right.
 
-    It is the sum of Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group. Each of
-    these probabilities is right to within 1e-6.
+    The result is the sum of Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group.
+    The error of each of these probabilities is at most 1e-6.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit of the source to be in the sample, between 0 and 1.
-        ``prior``: the belief.
+        ``rate``: the probability with which each unit of the source is in the sample, between 0 and
+            1.
+        ``prior``: your belief about the sizes of groups.
 
     Errors: DomainError if an argument has another value.
 
@@ -129,11 +131,11 @@ def expected_groups(k: int, rate: Number, prior: Prior) -> float:
 
 
 def expected_people(k: int, rate: Number, prior: Prior) -> float:
-    """The number of people of the source in groups that a release is expected to show.
+    """Compute how many people of the source are in groups that a release will show, on average.
 
-    It is the sum of n·Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group. People
-    count whether they are in the sample or not. Accuracy, arguments and errors are those of
-    ``expected_groups``.
+    People in a shown group count, whether they are in the sample or not. The result is the sum of
+    n·Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group. The accuracy, the
+    arguments and the errors are those of ``expected_groups``.
 
     >>> round(expected_people(14, "0.25", Prior.of_sizes({100: 2, 10: 7})), 4)
     199.5084
@@ -143,18 +145,18 @@ def expected_people(k: int, rate: Number, prior: Prior) -> float:
 
 
 def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[SamplePair]) -> SamplePair:
-    """The pair with which a release is expected to show most, if the belief is right.
+    """Find the pair with which a release will show most on average, if the belief is right.
 
-    Of all pairs that are as good as the best, up to a relative 1e-9, the one with the smallest k
-    is returned.
+    Pairs that differ from the best one by at most a relative 1e-9 count as equally good. Of these
+    pairs, the one with the smallest k is returned.
 
     Arguments:
-        ``prior``: the belief.
-        ``goal``: ``people`` counts the people in the groups that are shown. ``groups`` counts the
-            groups.
-        ``pairs``: such as ``frontier`` returns them.
+        ``prior``: your belief about the sizes of groups.
+        ``goal``: the number to maximise. ``people`` is the number of people in shown groups, and
+            ``groups`` is the number of shown groups.
+        ``pairs``: pairs as ``frontier`` returns them.
 
-    Errors: DomainError if ``goal`` has another value, or if there is no pair.
+    Errors: DomainError if ``goal`` has another value, or if ``pairs`` is empty.
 
     >>> from policy_engine.accounting.frontier import frontier
     >>> best_pair_for(Prior.zipf(48842, 900), "people", frontier("1", "1e-6", most_k=40))

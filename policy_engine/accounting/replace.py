@@ -148,17 +148,18 @@ class Crossing:
 
 
 def delta_replace(k: int, rate: Number, epsilon: Number) -> Bound:
-    """The least δ if one unit is replaced by another, [EXACT].
+    """Compute the least δ of one release if one unit is replaced by another, [EXACT].
 
-    Guarantee: the result is never below the true value. Its relative error is below 1e-3 if k/rate
-    is at most about 10⁵ and δ is at least 1e-280. The text of the module tells the other cases.
+    Guarantee: the result is never below the true value. If k/rate is at most about 10⁵ and δ is at
+    least 1e-280, the relative error is below 1e-3. The docstring of the module describes the other
+    cases.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
         ``epsilon``: ε, from 0 to 10⁹.
 
-    Returns: a ``Bound``. Its ``at_n`` is the size of the cell that the unit leaves.
+    Returns: a ``Bound``. Its ``at_n`` is the size of the cell from which the unit is removed.
 
     Errors: DomainError if an argument has another value.
 
