@@ -82,14 +82,16 @@ def attack(
     """Run known attacks on a release or a public table. Show what each attack needed and learnt,
     and what stops it.
 
-    Best guess, homogeneity, background knowledge and skewness need only the table. Similarity needs
-    --hierarchy. Linkage needs a file of people (--knowing). Differencing and unsorted matching need
-    another publication (--with). Trackers need --size-limit and a file of people. Seed and
-    propagate needs --edges, a graph of names (--with) and a file of accounts (--knowing).
+    The attacks by best guess, homogeneity, background knowledge and skewness need only the table.
+    Similarity needs --hierarchy. Linkage needs a file of people (--knowing). Differencing and
+    unsorted matching need another publication (--with). The tracker attack needs --size-limit and
+    --knowing. The attack "seed and propagate" needs --edges, a graph of names (--with) and a file
+    of accounts (--knowing).
 
-    If the table is a release, its counts are used as weights. The output then shows the bound that
-    holds for every attack on the release, or on two releases together. With --policy this bound is
-    measured, too. A release with several groupings (marginals) cannot be attacked.
+    If the table is a release, its counts are used as weights. The output then also shows a bound
+    that holds for every attack on the release, or on two releases together. With --policy, the
+    command also measures this bound. You cannot attack a release with several groupings
+    (marginals).
 
     Example: policy-engine attack out/adult.parquet --sensitive income
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def audit(
     policy: Annotated[
-        Path | None, Argument(help="A policy file; none for --self-test.", readable=False)
+        Path | None, Argument(help="A policy file. With --self-test, name none.", readable=False)
     ] = None,
     self_test: Annotated[
         bool, Option("--self-test", help="Audit fourteen broken mechanisms instead of a policy.")
@@ -31,12 +31,12 @@ def audit(
     runs: Annotated[
         int | None,
         Option(
-            help="The number of runs on each table. Default: 600; with --self-test, what each "
-            "mechanism needs."
+            help="The number of runs on each table. Default: 600. With --self-test: as many as"
+            " each mechanism needs."
         ),
     ] = None,
     seed: Annotated[
-        int, Option(help="The seed of the invented tables. No sample is drawn with it.")
+        int, Option(help="The seed of the invented tables. The samples do not depend on it.")
     ] = 0,
     confidence: Annotated[
         str, Option(help="The probability with which a sound mechanism passes the whole audit.")
@@ -45,10 +45,10 @@ def audit(
     """Attack the mechanism: run the certified SQL on neighbouring tables, and compute a lower
     bound on ε.
 
-    The tables are invented from the source's schema and the policy. No value of the source is
-    read, nothing is charged, and nothing is released. The exit code is 1 if a lower bound on ε is
-    above the certified ε. An audit can show that a certificate is wrong. It cannot show that it is
-    right.
+    The command invents the tables from the source's schema and the policy. It reads no value of the
+    source, and it charges and releases nothing. If a lower bound on ε is above the certified ε, the
+    exit code is 1. An audit can show that a certificate is wrong. An audit cannot show that a
+    certificate is right.
 
     Example: policy-engine audit policies/adult/policy.yaml
     """

@@ -25,7 +25,7 @@ def calculate(
     neighbours: NeighboursOption = "add_remove",
     releases: ReleasesOption = 1,
     group: Annotated[
-        int, Option(help="With --k and --rate: protect groups of this many people.")
+        int, Option(help="With --k and --rate: the number of people who are protected together.")
     ] = 1,
     frontier: Annotated[
         bool, Option("--frontier", help="Show every pair of k and rate that no other pair beats.")
@@ -34,14 +34,14 @@ def calculate(
         bool,
         Option(
             "--mechanisms",
-            help="Compare noisy counts, for each distribution of noise, with a sample.",
+            help="Compare a sample with noisy counts, for each distribution of noise.",
         ),
     ] = False,
     most_k: Annotated[
         int | None,
         Option(
-            help="The largest k of the frontier. Default: 500; with replace_one 100; for several"
-            " releases 50."
+            help="The largest k of the frontier. Default: 500, with replace_one 100, and for"
+            " several releases 50."
         ),
     ] = None,
     people: Annotated[
@@ -51,13 +51,16 @@ def calculate(
     exponent: Annotated[
         str | None,
         Option(
-            help="A public estimate: the size of the i-th largest group is proportional to "
-            "1/i^S. Default: 1."
+            help="A public estimate S: the size of the i-th largest group is proportional to"
+            " 1/i^S. Default: 1."
         ),
     ] = None,
     maximise: Annotated[
         Maximise | None,
-        Option(help="Show most people, or most groups, by these estimates. Default: people."),
+        Option(
+            help="The number to maximise under these estimates: people shown, or groups shown."
+            " Default: people."
+        ),
     ] = None,
     unknown: Annotated[
         int | None,
@@ -66,7 +69,9 @@ def calculate(
     lambda_: Annotated[
         str | None,
         Option(
-            "--lambda", help="For a count: the smallest probability of either value, at most 1/2."
+            "--lambda",
+            help="For a count: an unknown record has the property, and lacks it, with at least this"
+            " probability. At most 1/2.",
         ),
     ] = None,
     output: Annotated[
@@ -74,22 +79,23 @@ def calculate(
         Option(
             "--output",
             "-o",
-            help="Draw a plot: FILE.svg, .png or .pdf. For a count: write its certificate.",
+            help="The plot to draw: FILE.svg, .png or .pdf. For a count: the certificate to write.",
         ),
     ] = None,
     replace: Annotated[
         bool, Option("--replace", help="Replace the plot or certificate if the file exists.")
     ] = False,
 ) -> None:
-    """Give three of k, rate, ε and δ: the command calculates the fourth. It needs no policy and no
+    """Calculate the fourth of k, rate, ε and δ from the other three. You need no policy and no
     data.
 
     If you give only ε and δ, the command finds the k and the rate that show the smallest groups.
-    With --people and --groups it finds the k and the rate that are expected to release most.
+    With --people and --groups, the command finds the k and the rate that show most people, or most
+    groups, on average.
 
-    With --unknown and --lambda it calculates δ for the exact count of a property. This δ holds only
-    under assumptions about what the adversary knows. The (ε, δ) of a release needs no such
-    assumptions.
+    With --unknown and --lambda, the command calculates δ for the exact count of the records with a
+    property. This δ holds only under assumptions about what the adversary knows. The (ε, δ) of a
+    release needs no such assumptions.
 
     Example: policy-engine calculate --k 20 --rate 0.1 --epsilon 0.5
     """

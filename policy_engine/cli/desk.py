@@ -25,12 +25,14 @@ def desk(
     host: Annotated[
         str, Option(help="The address to listen on. By default only this machine can reach it.")
     ] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65535, help="The port. 0 chooses a free one.")] = PORT,
+    port: Annotated[
+        int, Option(min=0, max=65535, help="The port. With 0, a free port is chosen.")
+    ] = PORT,
     open_to_network: Annotated[
         bool,
         Option(
             "--open-to-network",
-            help="Let other machines reach it, without a password and without encryption.",
+            help="Let other machines open the pages, without a password and without encryption.",
         ),
     ] = False,
     names: Annotated[
@@ -40,9 +42,9 @@ def desk(
 ) -> None:
     """Show the accounts, releases, approvals and keys of this project as pages in a browser.
 
-    The pages only show: nothing is written. The command prints an address, which is new each time.
-    Without --open-to-network, only someone on this machine who has the address can open the pages.
-    Ctrl-C ends the command.
+    You can only look at the pages. They change nothing. The command prints the address of the
+    pages, which is new each time. Without --open-to-network, only people on this machine who have
+    the address can open the pages. To end the command, press Ctrl-C.
 
     Example: policy-engine desk --port 8770
     """

@@ -52,14 +52,15 @@ def hierarchy(
 ) -> None:
     """Propose levels for the columns of a policy, check a hierarchy, or write one of countries.
 
-    For a policy, the output lists the levels of each released column, the finest level first.
-    'policy-engine search' chooses among these levels. The output also proposes levels that fit the
-    name and the type of a column: ages by five and ten years, money by thousands, dates by months,
-    quarters and years, codes by their first characters. No row is read.
+    If you name a policy, the output lists the levels of each released column, the finest level
+    first. 'policy-engine search' chooses among these levels. The output also proposes levels that
+    fit the name and the type of a column. Examples are ages by five and ten years, money by
+    thousands, dates by months, quarters and years, and codes by their first characters. No row is
+    read.
 
-    For a CSV file with a hierarchy, the command checks that each label is in exactly one label of
-    the level above, and draws the tree. For the word countries, it writes a hierarchy: ISO 3166-1
-    codes in the regions of the United Nations.
+    If you name a CSV file with a hierarchy, the command checks that each label belongs to exactly
+    one label of the level above. Then it draws the tree. If you write the word countries, the
+    command writes a hierarchy of ISO 3166-1 codes in the regions of the United Nations.
 
     Example: policy-engine hierarchy policies/adult_hierarchies/policy.yaml
     """

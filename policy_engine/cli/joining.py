@@ -24,11 +24,13 @@ def join(
 ) -> None:
     """Prepare this machine or clone to release for a project that releases on other machines.
 
-    The command makes a signing key for this machine and prints the public key. The person who keeps
-    the keyring enters this public key. The command also copies the sealing key and the keyring that
-    you name to their places, and looks for the ledger. If something is missing, the output says
-    what, and the exit code is 1. Run the command again after each step: it never overwrites a file.
-    No signing key of another machine is copied, replaced or retired.
+    The command makes a signing key for this machine and prints its public key. The person who keeps
+    the keyring must add this public key. The command also copies the sealing key and the keyring
+    that you name to their places, and looks for the ledger.
+
+    If something is missing, the output says what, and the exit code is 1. You can run the command
+    again after each step, because it never overwrites a file. It does not copy, replace or retire
+    the signing key of another machine.
 
     Example: policy-engine join --sealing /media/stick/sealing.pem
     """

@@ -30,9 +30,9 @@ class EnginesSaid:
 def engines() -> None:
     """List the engines: those that releases run on, and those for which only SQL is written.
 
-    The list also names the package of each engine. The program finds engines of other packages if
-    they are installed here. If you install such a package, you trust the SQL forms of its engine. A
-    certificate names the package.
+    The list also names the package of each engine. Other packages can add engines. The program
+    finds such packages if they are installed on this machine. If you install one, you trust the SQL
+    forms of its engine. A certificate names the package of its engine.
 
     Example: policy-engine engines
     """

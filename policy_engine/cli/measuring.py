@@ -102,15 +102,17 @@ def assess(
 ) -> None:
     """Measure the syntactic models, risks and utility of a release, or of raw data.
 
-    A release is public, and so are the results. They are computed only from its rows, with the
-    counts as weights, and they name the worst group for each model. Any other file is raw data.
-    Then the results are confidential, as the first line says, and each row counts as one person,
-    unless --key or --count says otherwise. The results do not include (ε, δ). NULL is a value.
+    A release is public, and so are its results. They are computed only from the rows of the
+    release, with the counts as weights. For each model, the output names the worst group. NULL
+    counts as a value. The results do not include (ε, δ).
 
-    --workload measures how well a decision tree learns from the release. With --raw it also reads
-    the policy's source, and the results are confidential. If a policy has several editions, the
-    command takes the one that --edition names, or the last one that was drawn. --all-editions
-    takes each of them.
+    Any other file is raw data, so its results are confidential. The first line of the output says
+    this. Each row counts as one person, except with --key or --count.
+
+    --workload measures how well a decision tree learns from the release. With --raw, the command
+    also reads the policy's source, so the results are confidential. If a policy has several
+    editions, the command measures the edition that --edition names, or the last one that was drawn.
+    --all-editions measures every edition.
 
     Example: policy-engine assess out/adult.parquet --sensitive income
     """

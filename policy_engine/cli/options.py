@@ -12,9 +12,9 @@ CertificateArgument = Annotated[
     Path, Argument(help="A certificate: a DSSE envelope.", readable=False)
 ]
 ReleaseOption = Annotated[Path | None, Option(help="The release that the certificate describes.")]
-PolicyOption = Annotated[Path | None, Option(help="Compare with this policy, too.")]
+PolicyOption = Annotated[Path | None, Option(help="A policy to compare with.")]
 KeyOption = Annotated[
-    list[Path] | None, Option("--key", help="A public key to trust. Default: that of the project.")
+    list[Path] | None, Option("--key", help="A public key to trust. Default: the project's key.")
 ]
 KeyringOption = Annotated[
     Path | None, Option(help="Trust the keys of this keyring, each within its dates.")
@@ -33,7 +33,8 @@ WhyOption = Annotated[str, Option(help="The reason.")]
 NewEpsilonOption = Annotated[str, Option("--epsilon", help="The new limit of ε.")]
 NewDeltaOption = Annotated[str, Option("--delta", help="The new limit of δ.")]
 NeighboursOption = Annotated[
-    str, Option(help="add_remove (a person more or less) or replace_one (a person is replaced).")
+    str,
+    Option(help="add_remove: one person is added or removed. replace_one: one person is replaced."),
 ]
 ReleasesOption = Annotated[int, Option(help="The number of releases, each from a new sample.")]
 ReplacePlotOption = Annotated[

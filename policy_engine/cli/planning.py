@@ -65,17 +65,16 @@ def plan(
         Option("--output", "-o", help="Draw the comparison: FILE.svg, .png or .pdf."),
     ] = None,
     replace: ReplacePlotOption = False,
-    sql: Annotated[bool, Option("--sql", help="Print the SQL, too, at the end.")] = False,
+    sql: Annotated[bool, Option("--sql", help="Also print the SQL, at the end.")] = False,
 ) -> None:
     """Show what a release would publish and cost. Nothing is released or charged.
 
-    This is a dry run. The output shows the number of groups that the recodes can make, the size
-    that a group needs to be shown, and the error of a count. All of these follow from the policy
-    alone.
+    This is a dry run. The output shows how many groups the recodes can make, how large a group must
+    be to be shown, and the error of a count. These numbers follow from the policy alone.
 
     The output compares the policy's mechanism with every other mechanism at the same (ε, δ). It
-    also shows what to write into the policy so that the releases of a year fit into the account.
-    The exit code is 1 if the account cannot pay.
+    also shows what to write into the policy so that the releases of a year fit into the account. If
+    the account cannot pay, the exit code is 1.
 
     Example: policy-engine plan policies/adult/policy.yaml
     """

@@ -42,15 +42,15 @@ def init(
         bool,
         Option(
             "--search",
-            help="Suggest levels for each column. A search then chooses among the levels.",
+            help="Suggest levels for each column. 'policy-engine search' then chooses among them.",
         ),
     ] = False,
 ) -> None:
     """Write a starter policy from the schema of a source, and a project file.
 
-    Only the names and types of the columns are used, never the values. Each column stands in a
-    comment with a suggestion. Remove the comment sign of each column that you want to release. With
-    --search the suggestion is a list of levels. 'policy-engine search' then chooses one level of
+    The command uses only the names and types of the columns, never their values. In the policy,
+    each column is a comment with a suggestion. To release a column, remove its comment sign. With
+    --search, each suggestion is a list of levels. 'policy-engine search' then chooses one level for
     each column.
 
     Example: policy-engine init data/people.parquet --output policies/people.yaml
@@ -80,12 +80,13 @@ def validate(
 ) -> None:
     """Check policy files: their schema, their meaning, and the columns of their source.
 
-    The output lists every problem. The columns are checked even if the schema has a problem. A
+    The output lists every problem. If the schema has a problem, the columns are still checked. A
     warning names something that is allowed but seldom intended. Warnings do not change the exit
     code.
 
-    If the source does not exist, everything else is checked, and a note says so. The exit code is 3
-    if a policy file cannot be read. Otherwise it is 1 if a policy has a problem.
+    If the source does not exist, the command checks everything else, and a note says so. If a
+    policy file cannot be read, the exit code is 3. Otherwise, if a policy has a problem, the exit
+    code is 1.
 
     Example: policy-engine validate policies/*/policy.yaml --format github
     """
@@ -112,13 +113,14 @@ def compile_(
         Option(help="The SQL dialect to write. Default: that of the project's warehouse."),
     ] = None,
     method: Annotated[
-        str | None, Option(help="Write the SQL of another sampling method: keyed or native.")
+        str | None,
+        Option(help="The sampling method to write: keyed or native. Default: that of the policy."),
     ] = None,
     schema: Annotated[
         Path | None,
         Option(
-            help="A file with the source's columns, as DDL or JSON. Then no warehouse is asked "
-            "for them."
+            help="A file with the source's columns, as DDL or JSON. With it, no warehouse is"
+            " opened."
         ),
     ] = None,
 ) -> None:
@@ -156,8 +158,8 @@ def schema(
 ) -> None:
     """Print the JSON Schema of a policy file.
 
-    'init' writes this schema, and that of the project file, into .policy-engine/. Editors read them
-    there.
+    'policy-engine init' writes this schema and the schema of the project file into the folder
+    .policy-engine/. Editors read both schemas there.
 
     Example: policy-engine schema > policy.schema.json
     """

@@ -41,10 +41,12 @@ def certify_sql(
     """Check SQL that someone else wrote: whether it is certified, and if not, what to run instead.
 
     SQL is certified if it equals the SQL that 'policy-engine compile' writes for some policy. Only
-    blanks and comments may differ. For SQL that is not certified, the output shows certified SQL to
-    run instead, what the program understood of each column, and what it did not understand. If no
-    certified SQL exists, the output lists the reasons. With --policy the SQL must also be the
-    release of this policy, with its guarantee.
+    blanks and comments may differ. If your SQL is not certified, the output shows certified SQL to
+    run instead. It also shows how the program understood each column, and which parts it did not
+    understand. If there is no certified SQL to run instead, the output lists the reasons.
+
+    With --policy, the SQL must also be the release of this policy, with the guarantee of this
+    policy.
 
     Example: policy-engine certify-sql release.sql --dialect duckdb
     """

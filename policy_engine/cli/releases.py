@@ -49,22 +49,25 @@ def release(
 ) -> None:
     """Release what is due: certify, charge the account, draw, publish with the certificate.
 
-    If the policy has `refresh` or `period`, every edition is released that is due and was not
-    drawn yet, the oldest first. Then the editions follow that `revise` draws again, each at a
-    price of its own. Any other policy has one edition. The exit code is 0 even if nothing is due.
+    If the policy has `refresh` or `period`, the command releases every edition that is due and was
+    not drawn yet, the oldest first. Then it releases the editions that `revise` draws again, each
+    at its own price. A policy without `refresh` and `period` has one edition. If nothing is due,
+    the exit code is 0.
 
-    If you ask again for an edition that was drawn, you get the same release. Its source is not
-    read, nothing is charged, and the exit code is 0. A release that a crash interrupted is
-    finished. If a release is lost, the output says so.
+    If you ask again for an edition that was drawn before, you get the same release. The source is
+    not read, nothing is charged, and the exit code is 0. If a crash interrupted a release, the
+    command finishes it. If a release is lost, the output says so.
 
-    --edition names one edition. With a calendar it is a period that is due, such as 2026-11.
-    Without a calendar it is a name of your choice, and a new name is a new draw at a new price.
-    --revise draws an edition again, at a new price. If you change a policy, its release is a new
-    one with a price of its own. The output says so before anything is charged. Editions that were
-    drawn before stay.
+    --edition names one edition. If the policy has a calendar, name a period that is due, such as
+    2026-11. Without a calendar, choose any name. A new name is a new draw at a new price. --revise
+    draws an edition again, at a new price.
 
-    If you name several policies, all are certified, and their accounts are asked, before the first
-    one runs. If one fails later, the releases before it stay and are reported.
+    If you change a policy, its next release is a new draw at its own price. The output says so
+    before anything is charged. Editions that were drawn before stay as they are.
+
+    If you name several policies, the command first certifies all of them and checks that their
+    accounts can pay. Only then does the first release run. If a later release fails, the releases
+    before it stay, and the output reports them.
 
     Example: policy-engine release policies/adult/policy.yaml
     """
@@ -164,10 +167,10 @@ def restore(
 ) -> None:
     """Write a lost release or its certificate again, from a kept copy.
 
-    A copy of every release is kept beside its certificate, in the folder .released. If the policy
-    has several editions, the command restores the one that --edition names, or the last one that
-    is missing. The copy must have the digest that the ledger recorded. No source is read, no
-    secret is needed, and nothing is charged.
+    The program keeps a copy of every release beside its certificate, in the folder .released. If
+    the policy has several editions, the command restores the edition that --edition names, or the
+    last one that is missing. The copy must have the digest that the ledger recorded. The command
+    reads no source, needs no secret and charges nothing.
 
     Example: policy-engine restore policies/adult/policy.yaml
     """

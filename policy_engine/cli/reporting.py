@@ -73,8 +73,8 @@ def report(
     audience: Annotated[
         Audience,
         Option(
-            help="Who reads the page: public, or internal. Internal pages also show other "
-            "releases and places of files."
+            help="The readers of the page. An internal page also shows other releases and the"
+            " places of files."
         ),
     ] = Audience.public,
     output: Annotated[
@@ -82,7 +82,7 @@ def report(
         Option(
             "--output",
             "-o",
-            help="The file to write: FILE.html or FILE.json, or that of an export.",
+            help="The file to write: FILE.html, FILE.json, or the file of an export.",
         ),
     ] = None,
     replace: Annotated[
@@ -93,7 +93,8 @@ def report(
     review_policy: Annotated[
         Path | None,
         Option(
-            help="A review policy. The page shows whose approvals it requires, and which exist."
+            help="A review policy. The page shows which approvals the review policy requires, and"
+            " which exist."
         ),
     ] = None,
     format: Annotated[  # noqa: A002 - the option's name
@@ -102,19 +103,22 @@ def report(
 ) -> None:
     """Write a certificate as one page that people can read, print and judge.
 
-    The page is one file without scripts, and loads nothing. Its band is green if the certificate is
-    valid and the release was checked. It is amber (exit code 4) if the release was not checked, and
-    red (exit code 1) if the certificate is not valid. Without (ε, δ) it is never green. The
-    certificate of a private choice has a page too: --release names the policy that was chosen. With
-    --policy, the page of its release shows the candidates. The page shows the account as the ledger
-    of the policy's project has it, or of the project here. Facts that nobody stated are shown as
-    "not stated".
+    The page is one file without scripts, and it loads nothing. Its coloured band is green if the
+    certificate is valid and the release was checked. If the release was not checked, the band is
+    amber and the exit code is 4. If the certificate is not valid, the band is red and the exit code
+    is 1. Without (ε, δ), the band is never green.
 
-    With --review-policy, a file that you trust, the page shows whose approvals are required and
-    who has approved. No ledger is needed. The page is red if some approvals are missing. The other
-    formats are for a registry of deployments, a NIST SP 800-226 checklist, a data contract (ODCS),
-    or dbt. They list on stderr what nobody stated. They are not written if the certificate is not
-    valid.
+    The certificate of a private choice also has a page. For this page, --release names the policy
+    that was chosen. With --policy, the page of the policy's release shows the candidates of the
+    choice. The page reads the account from the ledger of the policy's project, or from that of this
+    project. A fact that nobody stated is shown as "not stated".
+
+    With --review-policy, a file that you trust, the page shows whose approvals are required and who
+    has approved. This needs no ledger. If approvals are missing, the page is red.
+
+    The other formats are for a registry of deployments, a NIST SP 800-226 checklist, a data
+    contract (ODCS), or dbt. In these formats, the command lists on stderr the facts that nobody
+    stated. If the certificate is not valid, the command writes none of these formats.
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
@@ -235,19 +239,19 @@ Differences = StrEnum("Differences", "text json markdown")
 
 
 def diff(
-    old: Annotated[Path, Argument(help="A policy, or a certificate.", readable=False)],
-    new: Annotated[Path, Argument(help="Another of the same kind.", readable=False)],
+    old: Annotated[Path, Argument(help="The old policy, or the old certificate.", readable=False)],
+    new: Annotated[Path, Argument(help="The new policy, or the new certificate.", readable=False)],
     format: Annotated[  # noqa: A002 - the option's name
         Differences, Option(help="The format of the result.")
     ] = Differences.text,
 ) -> None:
     """Show what changed between two policies or two certificates, with a verdict for each field.
 
-    The verdict is: weaker, not weaker, or for a person to judge. A change is weaker if the new one
+    The verdict is one of three: weaker, not weaker, or for a person to judge. NEW is weaker if it
     shows a value more exactly, shows smaller groups, has a larger δ at some ε, or needs more
-    assumptions. A recode is compared as a map of values. The exit code is 1 if a field is weaker
-    or for a person to judge. Otherwise it is 0. Nothing is verified. Use 'policy-engine verify'
-    for that.
+    assumptions. Two recodes are compared by what they do to each value. If a field is weaker or for
+    a person to judge, the exit code is 1. Otherwise it is 0. The command verifies nothing. To
+    verify a certificate, use 'policy-engine verify'.
 
     Example: policy-engine diff policies/old.yaml policies/new.yaml --format markdown
     """

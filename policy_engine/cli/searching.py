@@ -55,21 +55,21 @@ def search(
     ] = Objective.score,
     k: Annotated[
         int | None,
-        Option(min=1, help="Run the k-anonymity searches of the literature, too, with this k."),
+        Option(min=1, help="Also run the k-anonymity searches of the literature, with this k."),
     ] = None,
     suppress: Annotated[
         str,
         Option(
             metavar="SHARE",
-            help="With --k: the share of people who may be in smaller groups, such as 0.05.",
+            help="With --k: the share of people who may be in groups smaller than k, such as 0.05.",
         ),
     ] = "0",
     epsilon: Annotated[
         list[str] | None,
         Option(
             metavar="ε",
-            help="With --public: show the frontier at this ε, too, with the policy's δ. Repeat "
-            "the option for more.",
+            help="With --public: also show the frontier at this ε, with the policy's δ. Repeat the"
+            " option for more.",
         ),
     ] = None,
     output: Annotated[
@@ -77,36 +77,36 @@ def search(
         Option(
             "--output",
             "-o",
-            help="The policy to write. Default: POLICY.chosen.yaml. With --public: a picture of "
-            "people against precision, FILE.svg, .pdf or .png.",
+            help="The policy to write. Default: POLICY.chosen.yaml. With --public: a plot of"
+            " people against precision, FILE.svg, .pdf or .png.",
         ),
     ] = None,
     edition: EditionOption = None,
     replace: Annotated[
         bool,
-        Option(
-            "--replace", help="Replace the policy that an earlier choice wrote, or the picture."
-        ),
+        Option("--replace", help="Replace the policy of an earlier choice, or the plot."),
     ] = False,
 ) -> None:
-    """Choose a level for each column of a policy, so that a release shows most people, most
-    precisely.
+    """Choose a level for each column of a policy, so that a release shows many people precisely.
 
-    The levels of a column are the value itself, the levels of its hierarchy or of `levels`, or its
-    recoding, and one label for all. The key `search` of the policy has the price. It can narrow
-    the levels (at_least, at_most, precision) and weigh the columns.
+    The levels of a column begin with the value itself and end with one label for all. Between them
+    are the levels of its hierarchy or of `levels`, or its recoding. The key `search` of the policy
+    states the price. It can also exclude levels (at_least, at_most, precision) and weigh the
+    columns.
 
-    One scheme, a level for each column, is drawn with differential privacy: a scheme with a higher
-    score is more likely. The account pays `search.epsilon` before the source is read. The command
-    writes the scheme as an ordinary policy, and a certificate that lists the candidates. Nothing
-    else is shown. If you ask again, you get the same choice: it costs nothing, and the source is
-    not read. --edition NAME chooses again, at a price. If the policy has a period, NAME is the
-    period whose rows are read.
+    A scheme is one level for each column. The command draws a scheme with differential privacy: a
+    scheme with a higher score is more likely. The account pays `search.epsilon` before the source
+    is read. The command writes the scheme as an ordinary policy, and a certificate that lists the
+    candidates. Nothing else is shown.
 
-    --public says that the source is public or made up. Then the output shows the best scheme, and
-    how many people can be shown at which precision. With --k it also shows the results of optimal
-    search, Samarati, Incognito and Datafly, and the number of parts into which Mondrian divides
-    the people. Nothing is charged, and no policy is written.
+    If you ask again, you get the same choice. This costs nothing, and the source is not read.
+    --edition NAME chooses again, at a price. If the policy has a period, NAME is the period whose
+    rows are read.
+
+    With --public, you state that the source is public or made up. Then the output shows the best
+    scheme, and how many people can be shown at which precision. Nothing is charged, and no policy
+    is written. With --k, the output also shows the results of optimal search, Samarati, Incognito
+    and Datafly, and the number of parts into which Mondrian divides the people.
 
     Example: policy-engine search policies/adult_hierarchies/policy.yaml --public --k 5
     """

@@ -65,27 +65,32 @@ def show(
     rows: RowsOption = 10,
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="Write a picture, FILE.svg, or all rows, FILE.csv."),
+        Option(
+            "--output",
+            "-o",
+            help="The file to write: FILE.svg for a picture, FILE.csv for all rows.",
+        ),
     ] = None,
     replace: Annotated[bool, Option("--replace", help="Replace the file if it exists.")] = False,
     errors: Annotated[
-        bool, Option("--errors", help="Show behind each number its error and its 95 % interval.")
+        bool, Option("--errors", help="Show the error and the 95 % interval after each number.")
     ] = False,
 ) -> None:
     """Show the first rows of a release, and what each number means.
 
     The certificate beside the release says what its numbers mean. A table is read through the
-    project's warehouse. Neither the signature nor the rows are checked. Use verify for that.
+    project's warehouse. The signature and the rows are not checked. To check them, use
+    'policy-engine verify'.
 
-    --errors shows three more columns after a number n, also in a CSV. n_sd is the standard
-    deviation of its error. In 95 of 100 releases the number that was counted, without noise, is
-    between n_low and n_high. People whom a limit leaves out, bounds and rounded values are not part
-    of this. For a median or quantile, n_low and n_high are its bounds if it has too few values, and
-    empty if not.
+    --errors shows three more columns after each number n, also in a CSV. n_sd is the standard
+    deviation of the error. In 95 of 100 releases, the number before noise is between n_low and
+    n_high. This interval does not include the effects of limits that leave people out, of bounds,
+    and of rounded values. For a median or quantile of too few values, n_low and n_high are its
+    bounds. For other medians and quantiles they are empty.
 
     --output draws the first groups with their 95 % intervals, or writes all rows as CSV. In the
-    CSV a missing value is an empty field without quotes. If the edition has a name, it is the
-    first column.
+    CSV, a missing value is an empty field without quotes. If the edition has a name, the first
+    column contains this name.
 
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
@@ -227,8 +232,9 @@ def estimate(
     """Make the tables of a roll-up or of marginals agree, and estimate the groups that were not
     shown.
 
-    The command uses only the release, so it costs nothing and tells nothing more about the source.
-    Neither the signature nor the rows are checked. Use verify for that.
+    The command reads only the release. So it costs nothing, and its result reveals nothing more
+    about the source. The signature and the rows are not checked. To check them, use 'policy-engine
+    verify'.
 
     Example: policy-engine estimate out/people.parquet --output out/people_estimated.parquet
     """

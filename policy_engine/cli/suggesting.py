@@ -47,20 +47,22 @@ def suggest(
     ] = None,
     edition: EditionOption = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace the policy that an earlier suggestion wrote.")
+        bool, Option("--replace", help="Replace the policy of an earlier suggestion.")
     ] = False,
 ) -> None:
     """Choose how much of one person counts: max_groups, max_rows_per_group, bounds of measures.
 
-    In the policy, write the widest numbers that are possible: what no person exceeds, as far as
-    the public knows. The candidates are 1, 2, 5, 10, … up to these numbers. For bounds, the
-    candidates are pairs. One candidate is drawn with differential privacy. A good limit cuts
-    nothing of most people. A limit that is twice as wide is better only if it cuts 2/ε people
-    fewer. ε is divided equally among the numbers.
+    First write the largest possible numbers into the policy: numbers that no person exceeds, as far
+    as the public knows. The candidates are 1, 2, 5, 10 and so on, up to these numbers. For bounds,
+    the candidates are pairs.
+
+    The command draws one candidate with differential privacy. A good limit cuts nothing of most
+    people. A limit that is twice as wide is better only if it cuts 2/ε people fewer. ε is divided
+    equally among the numbers.
 
     The account pays ε before the source is read. The command writes the numbers as an ordinary
     policy, and a certificate that lists the candidates. Nothing else is shown. If you ask again
-    with the same ε, you get the same numbers: it costs nothing, and the source is not read.
+    with the same ε, you get the same numbers. This costs nothing, and the source is not read.
     --edition NAME chooses again, at a price.
 
     Example: policy-engine suggest visits.yaml --epsilon 0.02

@@ -23,9 +23,9 @@ def try_(
 ) -> None:
     """Show how a row that you type is read and recoded, and in which group it would count.
 
-    This costs nothing, because no row of the source is read. For a file, only its first line is
-    read. For a warehouse, only the catalog is read. A value that does not have the type of its
-    column becomes NULL.
+    This costs nothing, because the command reads no row of the source. It reads only the first line
+    of a file, or the catalog of a warehouse. If a value does not have the type of its column, the
+    value becomes NULL.
 
     Example: policy-engine try policy.yaml --row "age=42,town=Ulm"
     """

@@ -47,29 +47,33 @@ def verify(
     review_policy: Annotated[
         Path | None,
         Option(
-            help="A review policy. The approvals beside the certificate are checked by it, too."
+            help="A review policy. The approvals beside the certificate are checked against it."
         ),
     ] = None,
 ) -> None:
     """Check a certificate and its release from the files alone.
 
-    The command checks the signature, and prints the SQL again from the claim. It computes δ by
-    brute force: it sums all results, or bounds the sum from both sides if there are too many. With
-    --release it checks the digest, columns and order of the release, that every group has at least
-    k people, and that the file contains nothing else. If the release is a table, give an export of
-    it as Parquet or CSV. The exit code is 4 without --release, and if brute force cannot compute
-    δ.
+    The command checks the signature, and prints the SQL again from the claim. It also computes δ by
+    brute force, as a sum over all results. If there are too many results, it bounds the sum from
+    both sides.
 
-    The trusted keys are those of --key and --keyring. Without these options they are the project's
-    own key and its keyring. The output says which keys counted, and how old a signed keyring is. A
-    newer keys.json beside the certificate counts instead of the keyring that --keyring names, if
-    the owners of that keyring have signed it. --review-policy names a file from somebody you
-    trust. Then the certificate needs as many approvals as this file asks for.
+    With --release, the command also checks the digest, the columns and the order of the release.
+    Every group must have at least k people, and the file must contain nothing else. If the release
+    is a table, give an export of the table as Parquet or CSV. Without --release, or if brute force
+    cannot compute δ, the exit code is 4.
 
-    For the certificate of a count, the signature, assumptions and numbers are checked. For a
-    statement of 'ledger export', they are the signature, charges, sums and limits. For a release
-    without (ε, δ), they are the signature, digest, columns, k and models. Such a release has no
-    certificate, and the exit code is 4.
+    The trusted keys are those of --key and --keyring. Without these options, the project's own key
+    and keyring are trusted. The output says which keys counted, and how old a signed keyring is. If
+    a newer keys.json is beside the certificate, and the owners of the keyring in --keyring have
+    signed it, then the newer keyring counts instead.
+
+    --review-policy names a file from somebody you trust. Then the certificate needs as many
+    approvals as this file asks for.
+
+    For the certificate of a count, the command checks the signature, assumptions and numbers. For a
+    statement of 'ledger export', it checks the signature, charges, sums and limits. For a release
+    without (ε, δ), it checks the signature, digest, columns, k and models. A release without (ε, δ)
+    has no certificate, so the exit code is 4.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """

@@ -97,9 +97,9 @@ class OpenedRelease:
 
         * ``NAME_sd``: the standard deviation of the error.
         * ``NAME_low`` and ``NAME_high``: in 95 of 100 releases, the number before noise is between
-          these two. The interval does not cover the effects of limits on rows, of bounds and of
-          rounded values. A median or quantile of too few values has its bounds here. Other medians
-          and quantiles have empty cells.
+          these two. The interval does not include the effects of limits that leave people out, of
+          bounds, and of rounded values. A median or quantile of too few values has its bounds here.
+          Other medians and quantiles have empty cells.
         * ``NAME_estimate``: an estimate of the number in the whole source. Only a release from a
           sample has this column. The other columns are then about the error of the estimate.
 
