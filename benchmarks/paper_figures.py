@@ -157,10 +157,10 @@ def table_of_deltas(
         lines.append(tuple(line))
     header = (corner, *(f"ε = {epsilon:g}" for epsilon in TABLE_EPSILONS))
     reading = (
-        "The first number of a cell is [LQS], the second [EXACT]. If there is a bound, it is "
-        f"between {min(ratios):.3g} and {max(ratios):.3g} times the exact value. At k = 20, "
-        f"β = 0.2, ε = 1 the bound is {short(lqs(20, 0.2, 1.0))} and the exact value "
-        f"{short(exact(20, 0.2, 1.0))}."
+        "The first number of a cell is the paper's bound [LQS], and the second is the exact value "
+        f"[EXACT]. The bound is between {min(ratios):.3g} and {max(ratios):.3g} times as large as "
+        "the exact value. For example, at k = 20, β = 0.2 and ε = 1, the bound is "
+        f"{short(lqs(20, 0.2, 1.0))} and the exact value is {short(exact(20, 0.2, 1.0))}."
     )
     return Table(header, tuple(lines), reading)
 
@@ -212,9 +212,9 @@ def lqs_figure_4() -> Figure:
         )
     panel = Panel("k = 20", "sampling rate β", "δ", (*curves, *KINDS), (1e-30, 1), x_log=True)
     reading = (
-        f"At k = 20, ε = 1, β = 0.3 the paper's bound is {short(lqs(20, 0.3, 1.0))} and the exact "
-        f"value {short(exact(20, 0.3, 1.0))}. At β = 0.7 the paper has no bound, because "
-        f"ε < −ln(1−β) = 1.20. The exact value is {short(exact(20, 0.7, 1.0))}."
+        f"At k = 20, ε = 1 and β = 0.3, the paper's bound is {short(lqs(20, 0.3, 1.0))}, and the "
+        f"exact value is {short(exact(20, 0.3, 1.0))}. At β = 0.7 the paper has no bound, because "
+        f"ε is below −ln(1−β) = 1.20. There the exact value is {short(exact(20, 0.7, 1.0))}."
     )
     return Figure((panel,), reading)
 
@@ -239,10 +239,10 @@ def lqs_figure_5() -> Figure:
     bound, value = delta_lqs(k, str(rate), str(epsilon)), delta_exact(k, str(rate), str(epsilon))
     assert bound is not None
     reading = (
-        f"The paper's term is {short(tail[0][1])} at the first n = {first}. It is largest at "
-        f"n = {bound.at_n}, {short(float(bound.delta))}. So the first local maximum is not always "
-        f"the greatest. The exact term is largest at n = {value.at_n}, "
-        f"{short(float(value.delta))}."
+        f"The paper's bound begins at n = {first}, where its term is {short(tail[0][1])}. Its "
+        f"largest term is {short(float(bound.delta))}, at n = {bound.at_n}. So the first term is "
+        f"not always the largest. The largest exact term is {short(float(value.delta))}, at "
+        f"n = {value.at_n}."
     )
     return Figure((panel,), reading)
 
@@ -268,8 +268,8 @@ def lqs_figure_6() -> Figure:
     panel = Panel("δ = 1e-6", "threshold k", "least ε", (*curves, *KINDS), (0, 3), y_log=False)
     bound, value = epsilon_lqs(20, 0.2, 1e-6), epsilon_of_curve(20, 0.2, 1e-6)
     reading = (
-        f"At β = 0.2, k = 20 and δ = 1e-6 the paper's bound gives ε = {bound:.3f} and the exact "
-        f"curve ε = {value:.3f}."
+        f"At β = 0.2, k = 20 and δ = 1e-6, the paper's bound gives ε = {bound:.3f}, and the exact "
+        f"curve gives ε = {value:.3f}."
     )
     return Figure((panel,), reading)
 
@@ -309,13 +309,15 @@ def thesis_figure_3_2() -> Figure:
     left = thesis_panel(100, 2.0, 1e-10)
     right = thesis_panel(10_000, 1.0, 1e-15)
     reading = (
-        "If every p is λ, the count of the others is 0 with probability (1−λ)^(n−1). At n = 100 "
-        f"this is {short((1 - THESIS_FLOOR) ** 99)}, and no smaller δ can hold at any ε. At "
-        f"ε = 1.489 the printed numeric curve is {short(count_tail(100, 0.1, 1.489))}, and our "
-        f"bound {short(count_bound(100, 1.489))}. At n = 10,000, ε = 0.2 the printed numeric value "
-        f"is {short(count_tail(10_000, 0.1, 0.2))}. The case of every p = λ has "
+        "If every p is λ, the count of the other records is 0 with probability (1−λ)^(n−1). At "
+        f"n = 100 this probability is {short((1 - THESIS_FLOOR) ** 99)}, and no smaller δ can hold "
+        "at any ε. But at ε = 1.489, the printed numeric curve has the smaller δ "
+        f"{short(count_tail(100, 0.1, 1.489))}. Our bound there is "
+        f"{short(count_bound(100, 1.489))}.\n\n"
+        "At n = 10,000 and ε = 0.2, the printed numeric curve has the δ "
+        f"{short(count_tail(10_000, 0.1, 0.2))}. But if every p is λ, the true δ is "
         f"{short(equal_records(10_000, THESIS_FLOOR, 0.2))}. Our bound is "
-        f"{short(count_bound(10_000, 0.2))}, and the printed closed form "
+        f"{short(count_bound(10_000, 0.2))}, and the printed closed form is "
         f"{short(closed_form(10_000, 0.2))}."
     )
     return Figure((left, right), reading)
@@ -463,15 +465,17 @@ def thesis_figure_3_3() -> Figure:
 def reading_3_3() -> str:
     """Two points, and from which λ on there is any ε."""
     limits = ", ".join(
-        f"{1 - (0.01 / unknown) ** (1 / (unknown - 1)):.2g}"
+        f"{1 - (0.01 / unknown) ** (1 / (unknown - 1)):.2g} at n = {unknown:,}"
         for unknown in (100, 1_000, 10_000, 100_000)
     )
     return (
-        f"At n = 10,000, λ = 0.198 the printed ε is {epsilon_of_tail(10_000, 0.198, 1e-6):.4f} "
-        f"and ours {epsilon_count(10_000, 0.198, 1e-6):.4f}. At n = 1,000, λ = 0.052 the printed "
-        f"ε is {epsilon_of_tail(1_000, 0.05204, 1e-5):.3f}, and ours "
-        f"{epsilon_count(1_000, 0.05204, 1e-5):.3f}. For the four n, no ε is enough if λ is below "
-        f"{limits}, because δ < (1−λ)^(n−1)."
+        "At n = 10,000 and λ = 0.198, the printed ε is "
+        f"{epsilon_of_tail(10_000, 0.198, 1e-6):.4f}, and ours is "
+        f"{epsilon_count(10_000, 0.198, 1e-6):.4f}. At n = 1,000 and λ = 0.052, the printed ε is "
+        f"{epsilon_of_tail(1_000, 0.05204, 1e-5):.3f}, and ours is "
+        f"{epsilon_count(1_000, 0.05204, 1e-5):.3f}.\n\n"
+        "If λ is too small, no ε is enough, because δ is below (1−λ)^(n−1). The smallest λ is "
+        f"{limits}."
     )
 
 
@@ -514,8 +518,8 @@ def compare(where: str, k: int, rate: float, epsilon: float) -> str:
     bound, value = lqs(k, rate, epsilon), exact(k, rate, epsilon)
     assert bound is not None
     return (
-        f"{where} the paper's bound is {short(bound)}, {bound / value:.0f} times the exact value, "
-        f"{short(value)}."
+        f"{where}, the paper's bound is {short(bound)}. This is {bound / value:.0f} times the "
+        f"exact value, {short(value)}."
     )
 
 

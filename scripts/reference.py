@@ -298,48 +298,56 @@ def _kind(field: dict[str, Any]) -> str:
 
 PREDICATE = {
     "source": "the source, as the policy names it",
-    "mechanism": "`noisy-counts`: recode, count, add noise from the claim's table, show what is "
-    "large enough. `sampled-suppression`: draw a sample, recode, group by every released column, "
-    "suppress groups below k",
+    "mechanism": "the [mechanism](../explanation/mechanism.md). `noisy-counts` adds noise from the "
+    "claim's table to the count of each group. `sampled-suppression` draws a sample and suppresses "
+    "groups below k. Both show only recoded values",
     "policy": "name and digest of the policy; the digest includes its hierarchy files",
-    "k": "the least count of a group that is shown, in units of the sample. With noise, the least "
-    "size of such a group in the source",
-    "rate": "an upper bound on the probability of each unit of the population to be in the sample, "
-    "as a decimal text",
-    "sampled_at": "if the source is itself a sample, its known rate. The `rate` includes it as a "
-    "factor",
+    "k": "with a sample, the smallest count of a group that is shown. With noise, the smallest "
+    "number of units that a shown group has in the source",
+    "rate": "an upper bound on the probability that a unit of the population is in the sample, as "
+    "a decimal text",
+    "sampled_at": "the known rate of the source, if the source itself is a sample. The `rate` "
+    "includes it as a factor",
     "epsilon": "ε of the policy, as a decimal text",
     "delta": "δ at this ε as a decimal text, rounded up",
-    "source_tag": "the theorem that proves δ, see [the mechanism](../explanation/mechanism.md)",
+    "source_tag": "the name of the theorem that proves δ, see [the mechanism]"
+    "(../explanation/mechanism.md)",
     "neighbours": "`add_remove` or `replace_one`",
-    "unit": "who is protected: `row`, or the column that identifies a person",
-    "randomness": "what decides who is in the sample",
-    "assumptions": "what must hold, although the SQL cannot show it: a code each, and what it is "
-    "about",
+    "unit": "the unit that is protected: `row`, or the column that identifies a person",
+    "randomness": "what decides who is in the sample, or how much noise is added",
+    "assumptions": "what must be true, although the SQL cannot show it. Each object has a code, "
+    "and says what the code is about",
     "columns": "the released columns, without the count",
     "count": "the column with the count; null in the form `rows`",
     "form": "`counts` or `rows`",
-    "claim": "what the SQL was printed for: source, unit, sample or noise, columns and their "
-    "recodes. Each value has the name of its type",
+    "claim": "the description of the release from which the SQL was printed: source, unit, sample "
+    "or noise, columns and their recodes. Each value has the name of its type",
     "templates": "SHA-256 of the templates that printed the SQL",
     "query": "the SQL that was certified and then run, without any change",
     "query_digest": "SHA-256 of this SQL",
-    "published_as": "the statement around the SQL, `CREATE TABLE … AS`. `rows` if the rows went "
-    "into a file, or if dbt made the table",
-    "models": "the models of the policy, if it has any, each with its column and numbers. They "
-    "were checked on the rows that the SQL gave. A group that breaks one is left out",
+    "published_as": "the statement that makes a table from the SQL, `CREATE TABLE … AS`. It is "
+    "`rows` if the rows went into a file, or if dbt made the table",
+    "models": "the models of the policy, if it has any, each with its column and numbers. The "
+    "program checked them on the rows of the SQL, and left out each group that breaks a model",
     "engine": "the engine that runs the SQL",
     "engine_version": "the version of the engine that ran it",
-    "time": "when it was certified, in UTC; the data may have been read later",
+    "time": "when the release was certified, in UTC. The data may have been read later",
     "purpose": "what the release is for, in the author's words. This field and the next six are "
-    "left out if the author did not write them",
-    "contact": "whom to ask",
+    "missing if the author did not write them",
+    "contact": "whom you can ask",
     "recipients": "who may read the release",
     "access": "who can read the source and use the machine",
     "justification": "why this unit, ε and δ were chosen",
     "region": "where the people in the source live",
-    "sector": "the field, such as health",
+    "sector": "the field of the source, such as health",
 }
+NOT_IN_ALL = {
+    "edition": "which edition of the policy this is. The field is missing if the policy has only "
+    "one",
+    "settings": "the limits of the database session, such as its memory. The field is missing if "
+    "none was set",
+}
+"""The fields of a predicate that the one of the page has not."""
 
 
 def predicate_text() -> str:
@@ -363,6 +371,7 @@ def predicate_text() -> str:
     lines = ["| field | example | meaning |", "|---|---|---|"]
     for name, value in predicate.items():
         lines.append(row(f"`{name}`", _example(name, value), PREDICATE[name]))
+    lines += [row(f"`{name}`", "an object", meaning) for name, meaning in NOT_IN_ALL.items()]
     return "\n".join(lines)
 
 
