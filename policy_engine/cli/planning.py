@@ -74,7 +74,7 @@ def plan(
 
     The output compares the policy's mechanism with every other mechanism at the same (ε, δ). It
     also shows what to write into the policy so that the releases of a year fit into the account. If
-    the account cannot pay, the exit code is 1.
+    the account cannot pay for everything that is due, the exit code is 1.
 
     Example: policy-engine plan policies/adult/policy.yaml
     """
@@ -106,7 +106,7 @@ def plan(
     if sql:
         lines += sql_lines(certificate.query, certificate.engine)
     emit(document, lines)
-    if not found.affordable:
+    if not found.is_paid:
         raise Exit(1)
 
 

@@ -122,6 +122,14 @@ class Preview:
         """Whether the account can pay, or need not."""
         return not self.refusal or self.repeats is not None
 
+    @property
+    def is_paid(self) -> bool:
+        """Whether the account can pay for all that ``release`` would draw now."""
+        every = self.all_due
+        if every is None or self.schedule is None:
+            return self.affordable
+        return self.affordable and every.fit == len(self.schedule.due)
+
     @cached_property
     def left(self) -> Remaining | None:
         """What the account would pay for now; None without a limit."""
@@ -138,13 +146,12 @@ class Preview:
     def soon_empty(self) -> str:
         """That its account can soon pay no more, and what leaves room; empty where it can."""
         every, name = self.all_due, self.account.name
-        if every is not None and self.schedule is not None and self.affordable:
+        if every is not None and self.schedule is not None and self.affordable and not self.is_paid:
             due = self.schedule.due
-            if every.fit < len(due):
-                return (
-                    f"account {name!r} pays for {every.fit} of the {len(due)} editions that are due"
-                    f" now: 'release' draws those, and stops at {due[every.fit].name}"
-                )
+            return (
+                f"account {name!r} pays for {every.fit} of the {len(due)} editions that are due"
+                f" now: 'release' draws those, and stops at {due[every.fit].name}"
+            )
         left = self.after if every is None else every.left
         if (self.repeats is not None and every is None) or not self.affordable or left is None:
             return ""

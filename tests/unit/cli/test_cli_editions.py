@@ -123,6 +123,7 @@ def late(yearly):
 def test_a_plan_tells_what_all_that_is_due_costs(cli, late):
     """The next release draws them all: what one costs is not what is left after it."""
     planned = cli("plan", late)
+    assert planned.code == 1
     assert (
         "\n           this is the price of one edition; the next 'release' draws the 4 editions"
         " that are due now, and only 3 of them fit\n           left after these 3: none like this"
