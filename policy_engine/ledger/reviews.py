@@ -46,10 +46,12 @@ REQUEST_KEY, REVOKED_KEY, REQUIRES_KEY = "request_sha256", "revoked_key", "requi
 LIMIT, PLAN, REVIEW_POLICY, ROWS = "limit", "plan", "review policy", "rows left out"
 """What a change is called that people approve."""
 _ASK: Mapping[Stage, str] = {
-    "claim": "'policy-engine review request POLICY' asks for them; nothing was charged",
+    "claim": "'policy-engine review request POLICY --key KEY' asks for them, with the key of one of"
+    " the account's people; nothing was charged",
     "release": (
-        "it is paid for, and waits: 'policy-engine review request POLICY' asks for them, and the"
-        " same release again, once they are there, puts it in its place at no cost"
+        "it is paid for, and waits: 'policy-engine review request POLICY --key KEY' asks for them,"
+        " with the key of one of the account's people, and the same release again, once they are"
+        " there, puts it in its place at no cost"
     ),
     "change": "nothing was changed",
 }
@@ -120,7 +122,8 @@ def _asking(account: str, matter: Matter) -> str:
     if not options:
         return _ASK[matter.stage]
     command = f"policy-engine review request {options.format(shlex.quote(account))}"
-    return f"'{command}' asks for them; {_WAITS[matter.stage]}"
+    signed = "with the key of one of the account's people"
+    return f"'{command} --key KEY' asks for them, {signed}; {_WAITS[matter.stage]}"
 
 
 def signer_in(policy: ReviewPolicy, line: str) -> Approver | None:

@@ -333,7 +333,7 @@ def test_a_choice_is_approved_as_a_release_is(project, capfd):
     reviewed(project)
     assert search(capfd)["outcome"] == "stands"
     told = str(search(capfd, "--edition", "b", code=1)["error"])
-    assert "'policy-engine review request POLICY --search' asks for them" in told
+    assert "'policy-engine review request POLICY --search --key KEY' asks for them" in told
     assert len(charged(capfd)) == 1
     asked = ["review", "request", "a.yaml", "--search", "--edition", "b", "--key", "ada.pem"]
     assert run(asked) == 0

@@ -237,7 +237,7 @@ def test_a_suggestion_is_approved_as_a_release_is(project, capfd, best):
     assert run(["review", "require", "p.review.yaml", *said]) == 0
     words = ("--edition", "b")
     told = str(suggest(capfd, *words, epsilon="0.5", code=1)["error"])
-    assert "'policy-engine review request POLICY --suggest 0.5' asks for them" in told
+    assert "'policy-engine review request POLICY --suggest 0.5 --key KEY' asks for them" in told
     signed = ("--key", "ada.pem")
     assert run(["review", "request", "a.yaml", "--suggest", "0.5", *words, *signed]) == 0
     request = "a.suggested.b.certificate.claim.review.json"
