@@ -180,14 +180,15 @@ def _options(
     quiet: Annotated[
         bool,
         typer.Option(
-            "--quiet", "-q", callback=be_quiet, expose_value=False, help="Errors and answers only."
+            "--quiet", "-q", callback=be_quiet, expose_value=False, help="Print only errors and"
+                                                                         " answers."
         ),
     ] = False,
     directory: Annotated[
         list[Path] | None,
         typer.Option(
             "-C", metavar="DIR", callback=_go_to, expose_value=False,
-            help="Run as if started in DIR.",
+            help="Run as if you had started the program in DIR.",
         ),
     ] = None,
 ) -> None:  # fmt: skip

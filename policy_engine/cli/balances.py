@@ -48,13 +48,14 @@ _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 def show(
     account: Annotated[str | None, Argument(help="The account to show. Default: all.")] = None,
 ) -> None:
-    """Show each account: what is left of it, every change of its limit, and every entry.
+    """Show each account: what it can still pay for, every change of its limit, and every entry.
 
-    If the ledger and the project file have different limits, the output shows the lower one,
-    because that one counts.
+    If the ledger and the project file have different limits, the output shows the lower limit,
+    because the lower limit counts.
 
-    The exit code is 1 if a record has a fault that nobody has settled, or if certificates prove
-    charges that the ledger does not contain. Until then no release is made.
+    If a record has a fault that nobody has settled, the exit code is 1. It is also 1 if
+    certificates prove charges that the ledger does not contain. In this second case, no release is
+    made until the ledger contains these charges.
 
     Example: policy-engine ledger show census
     """
@@ -471,22 +472,24 @@ def publish(
     witness: Annotated[
         str | None,
         Argument(
-            help="The place: file:PATH, git:REPOSITORY or git:REPOSITORY#NAME. Default: those of"
-            " the project file."
+            help="The place: file:PATH, git:REPOSITORY or git:REPOSITORY#NAME. Default: the places"
+            " in the project file."
         ),
     ] = None,
     tsa: Annotated[
         str | None, Option(help="The address of an RFC 3161 time stamp authority.")
     ] = None,
 ) -> None:
-    """Publish the head of the ledger in a place that the holders of its keys cannot change.
+    """Publish the head of the ledger in a place that the holders of the ledger's keys cannot
+    change.
 
-    A head is the number of records and the hash of the last record. 'ledger verify --witness'
-    compares the ledger with published heads. First, this command verifies the ledger. The ledger
-    must contain every head that was published in this place before. The place learns the number of
-    records, a hash and the time. A time stamp authority learns only a hash. The ledger is not
-    changed. Without WITNESS the head is published in each place that `witnesses` in the project
-    file names.
+    A head is the number of records and the hash of the last record. 'ledger verify --witness' later
+    compares the ledger with published heads. Without WITNESS, the head is published in each place
+    that `witnesses` in the project file names.
+
+    First, the command verifies the ledger. The ledger must contain every head that was published in
+    this place before. The place learns the number of records, a hash and the time. A time stamp
+    authority learns only a hash. The ledger is not changed.
 
     Example: policy-engine ledger publish git:git@example.org:audit/heads.git
     """
@@ -519,7 +522,8 @@ def verify(
     head: Annotated[
         str | None,
         Option(
-            help="RECORDS:HASH, as an earlier command printed it. The ledger is compared with it."
+            help="RECORDS:HASH, a head that an earlier command printed. The ledger is compared"
+            " with this head."
         ),
     ] = None,
     witness: Annotated[
@@ -535,15 +539,15 @@ def verify(
 ) -> None:
     """Check that no record of the ledger was changed, dropped, moved or forged.
 
-    The exit code is 1 if a record was, and the output names the record. It is 1, too, if a signed
-    record contains something that no release writes. 'ledger settle' then records who has looked
-    into it.
+    If the command finds such a fault, the output names the record, and the exit code is 1. The exit
+    code is also 1 if a signed record contains something that no release writes. In this case,
+    'ledger settle' records who has examined the record.
 
     The command also finds out if records are missing at the end. For this, it compares the ledger
-    with what this machine has seen, with --head, with --witness (the default is `witnesses` of the
-    project file), and with the certificates in the project's folder. If the file of what was seen
-    cannot be read, the chain is still checked, but the exit code is 1. If a witness has no head,
-    the exit code is 4.
+    with the head that this machine has seen, with --head, with --witness, and with the certificates
+    in the project's folder. The default of --witness is `witnesses` of the project file. If the
+    file of the head that was seen cannot be read, the chain is still checked, but the exit code is
+    1. If a witness has no head, the exit code is 4.
 
     Example: policy-engine ledger verify
     """

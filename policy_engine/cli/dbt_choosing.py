@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from policy_engine.dbt.desk import Place
 
 ReplaceOption = Annotated[
-    bool, typer.Option("--replace", help="Replace the policy that an earlier choice wrote.")
+    bool, typer.Option("--replace", help="Replace the policy of an earlier choice.")
 ]
 _NEXT = "dbt sync"
 
@@ -32,9 +32,9 @@ def search(
 ) -> None:
     """Choose a level for each column of a policy of a dbt project, as 'search' does.
 
-    The source must be built. It is read through the target's profile. The account pays
-    `search.epsilon` before the source is read. The new policy has the same release as POLICY. So
-    'dbt sync' uses the new policy instead of POLICY.
+    The source must be built, because the command reads it through the target's profile. The account
+    pays `search.epsilon` before the source is read. The new policy has the same release as POLICY,
+    so 'dbt sync' uses the new policy instead of POLICY.
 
     Example: policy-engine dbt search models/towns.privacy.yml --target prod
     """
@@ -65,9 +65,9 @@ def suggest(
 ) -> None:
     """Choose how much of one person counts in a policy of a dbt project, as 'suggest' does.
 
-    The source must be built. It is read through the target's profile. The account pays ε before the
-    source is read. The new policy has the same release as POLICY. So 'dbt sync' uses the new policy
-    instead of POLICY.
+    The source must be built, because the command reads it through the target's profile. The account
+    pays ε before the source is read. The new policy has the same release as POLICY, so 'dbt sync'
+    uses the new policy instead of POLICY.
 
     Example: policy-engine dbt suggest models/visits.privacy.yml --epsilon 0.02 --target prod
     """

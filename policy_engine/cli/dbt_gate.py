@@ -67,13 +67,14 @@ def gate(
     baseline: Annotated[
         Path | None,
         typer.Option(
-            help="An earlier JSON report. Findings that are in it are not reported again."
+            help="An earlier JSON report. The findings of this report are not reported again."
         ),
     ] = None,
     against: Annotated[
         Path | None,
         typer.Option(
-            help="An earlier manifest.json. Whatever was sensitive in it must still be sensitive."
+            help="An earlier manifest.json. Everything that was sensitive in it must still be"
+            " sensitive."
         ),
     ] = None,
     explain: Annotated[
@@ -82,10 +83,10 @@ def gate(
 ) -> None:
     """Find every way in which sensitive data leaves a dbt project without a certified release.
 
-    The gate reads manifest.json and the compiled SQL of 'dbt compile' or 'dbt build'. It does not
-    run dbt, except with --compile. The exit code is 1 for a finding. It is 3 if the manifest is
-    missing or damaged, or if its version is not supported. It is 4 if no model is marked, because
-    then nothing was checked.
+    The gate reads manifest.json and the compiled SQL of 'dbt compile' or 'dbt build'. It runs dbt
+    only with --compile. If the gate has a finding, the exit code is 1. If the manifest is missing
+    or damaged, or if its version is not supported, the exit code is 3. If nothing in the project is
+    marked as sensitive, the gate cannot check anything, and the exit code is 4.
 
     Example: policy-engine dbt gate --project-dir shop --format github
     """

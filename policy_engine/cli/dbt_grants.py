@@ -17,9 +17,10 @@ def grants(
 ) -> None:
     """Print the GRANT and REVOKE statements that dbt.private needs, and compare with the database.
 
-    The gate says which relations are sensitive. The key dbt.private.roles in policy-engine.yaml
-    names the roles that may read them. The statements are only printed, not run. The exit code is 1
-    if PostgreSQL gives these rights to another role. It is 4 on DuckDB, which has no roles.
+    The gate decides which relations are sensitive. The key dbt.private.roles in policy-engine.yaml
+    names the roles that may read these relations. The command prints the statements and does not
+    run them. If PostgreSQL gives these rights to another role, the exit code is 1. DuckDB has no
+    roles, so there the exit code is 4.
 
     Example: policy-engine dbt grants --target prod
     """

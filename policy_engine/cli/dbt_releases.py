@@ -76,10 +76,10 @@ def request(
 ) -> None:
     """Ask for approvals of every release that is not built yet, if its account requires them.
 
-    Like 'review request', the command writes one file for each release, beside its certificate, for
-    the people who approve. 'dbt reserve' charges nothing before they have approved. With POLICY and
-    --search or --suggest, the command asks for the approvals that 'dbt search' or 'dbt suggest'
-    needs.
+    Like 'review request', the command writes one file for each release, beside its certificate.
+    Give these files to the people who approve. 'dbt reserve' charges nothing before they have
+    approved. With POLICY and --search or --suggest, the command asks for the approvals that 'dbt
+    search' or 'dbt suggest' needs.
 
     Example: policy-engine dbt request --target prod --key ada.pem
     """
@@ -157,10 +157,10 @@ def reserve(
     """Certify the releases that dbt will build, charge for them, and put their secrets where dbt
     reads them.
 
-    The command runs 'dbt compile' and certifies the text of every release that does not exist yet.
-    A release that exists or is reserved costs nothing. If an account cannot pay, no secret is put
-    in place. Then dbt draws no row. If a release was charged before and does not exist any more, it
-    is charged again only with --fresh.
+    The command runs 'dbt compile' and certifies the SQL of every release that does not exist yet. A
+    release that exists or is already reserved costs nothing. If an account cannot pay, no secret is
+    put in place, so dbt draws no row. If a release was charged before and no longer exists, it is
+    charged again only with --fresh.
 
     Example: policy-engine dbt reserve --target prod
     """
@@ -192,9 +192,10 @@ def attest(
 ) -> None:
     """Sign certificates for the releases that dbt has built.
 
-    The command runs the certified text of each release again, under its secret. It signs if the
-    result equals the rows of the table. A table that was built without a reservation is charged
-    now, and the exit code is 1. The exit code is also 1 if no certificate can describe a table.
+    The command runs the certified SQL of each release again, with the secret of this release. If
+    the result equals the rows of the table, the command signs a certificate. If a table was built
+    without a reservation, it is charged now, and the exit code is 1. The exit code is also 1 if no
+    certificate can describe a table.
 
     Example: policy-engine dbt attest --target prod
     """
@@ -226,9 +227,10 @@ def status(
 ) -> None:
     """Show the state of each release of a target: reserved, built, certified, due or changed.
 
-    The output has the certificate, its date, and whether the last run of dbt has rebuilt the source
-    since that date. With a calendar it also has the edition and what is due next. The exit code is
-    1 if a table has no certificate that describes it, or if an edition is due and not drawn.
+    The output shows the certificate, its date, and whether the last run of dbt has rebuilt the
+    source since that date. If the policy has a calendar, the output also shows the edition and the
+    next edition that is due. If a table has no certificate that describes it, or if an edition is
+    due and not drawn, the exit code is 1.
 
     Example: policy-engine dbt status --target prod
     """
@@ -274,8 +276,8 @@ def build(
 ) -> None:
     """Reserve, run 'dbt build' and attest: everything that a release needs, in one command.
 
-    Everything after -- is given to dbt unchanged. In a target that is not a release target, the
-    command only runs 'dbt build'. With --format json the output of dbt goes to stderr.
+    The command passes everything after -- to dbt unchanged. In a target that is not a release
+    target, the command only runs 'dbt build'. With --format json, the output of dbt goes to stderr.
 
     Example: policy-engine dbt build --target prod -- --select +adult_public
     """

@@ -29,7 +29,7 @@ def review(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="What somebody has read, by its name in the list, such as 'package dbt_utils'."
+            help="The names of the entries that somebody has read, such as 'package dbt_utils'."
         ),
     ] = None,
     everything: Annotated[
@@ -40,7 +40,8 @@ def review(
     until: Annotated[
         str | None,
         typer.Option(
-            help="The day on which it must be read again, such as 2027-06-30. Default: in a year."
+            help="The day on which the code must be read again, such as 2027-06-30. Default: in a"
+            " year."
         ),
     ] = None,
     project_dir: ProjectOption = None,
@@ -50,10 +51,10 @@ def review(
 ) -> None:
     """Show code beside the models that nobody has reviewed, or record who has read it.
 
-    The list is that of the gate. It has packages, hooks, operations, materializations, Python
-    models, macros that replace those of dbt, and everything that runs statements. The exit code is
-    1 while the list has entries. To record that somebody has read them, give NAMES or --all, and
-    --who and --why. The record is privacy-review.yml.
+    The gate uses the same list. The list has packages, hooks, operations, materializations, Python
+    models, macros that replace macros of dbt, and everything that runs statements. While the list
+    has entries, the exit code is 1. To record that somebody has read some of them, give NAMES or
+    --all, and also --who and --why. The record is the file privacy-review.yml.
 
     Example: policy-engine dbt review 'package dbt_utils' --who ada --why 'writes expressions'
     """

@@ -30,7 +30,8 @@ DialectTargetOption = Annotated[
     typer.Option(
         "--target",
         "-t",
-        help="The target whose SQL dialect is written. Default: that in which releases are made.",
+        help="The target whose SQL dialect is written. Default: the target in which releases are"
+        " made.",
     ),
 ]
 
@@ -78,28 +79,27 @@ def sync(
     profiles_dir: ProfilesOption = None,
     target: DialectTargetOption = None,
     manifest: Annotated[
-        Path | None, typer.Option(help="A manifest.json in which sources are looked up, too.")
+        Path | None, typer.Option(help="A manifest.json in which sources are also looked up.")
     ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Show a diff, and of each release the price, the noise and what is left. Nothing"
-            " is written or charged. The exit code is 1 if something would change.",
+            help="Show a diff, and for each release the price, the noise and what the account can"
+            " still pay for. Nothing is written or charged. If something would change, the"
+            " exit code is 1.",
         ),
     ] = False,
     prune: Annotated[
         bool,
-        typer.Option(
-            "--prune", help="Remove generated files whose policy does not exist any more."
-        ),
+        typer.Option("--prune", help="Remove generated files whose policy no longer exists."),
     ] = False,
 ) -> None:
     """Write the dbt model of each *.privacy.yml, with its properties and tests, and the package.
 
-    All models are certified before the first file is written. A second run changes nothing. All
-    properties of a release are in one file, which each run writes completely. Files that you wrote
-    are never changed.
+    The command certifies all models before it writes the first file. A second run changes nothing.
+    All properties of a release are in one file, and each run writes this file completely. Files
+    that you wrote are never changed.
 
     Example: policy-engine dbt sync --dry-run
     """
@@ -256,16 +256,18 @@ def adopt(
         Path | None, typer.Option(help="A manifest.json. Default: that of the last run of dbt.")
     ] = None,
     account: Annotated[
-        str | None, typer.Option(help="The account that pays. Needed if the project has several.")
+        str | None,
+        typer.Option(help="The account that pays. Required if the project has several accounts."),
     ] = None,
 ) -> None:
     """Write a policy for a model that somebody wrote by hand, if the program understands the model.
 
-    The program reads the compiled text as 'certify-sql' does. The output shows what it understood.
-    The policy is written beside the model only if it gives the same release. If the model takes no
-    sample, the policy gives the same groups with noise. If the program does not understand a part
-    of the text, nothing is written and the exit code is 1. The output also names the facts that a
-    policy needs and the text does not contain.
+    The program reads the compiled SQL as 'certify-sql' does. The output shows how the program
+    understood the SQL. The policy is written beside the model only if it gives the same release. If
+    the model draws no sample, the policy gives the same groups with noise.
+
+    If the program does not understand a part of the SQL, nothing is written and the exit code is 1.
+    The output also names the facts that a policy needs and the SQL does not contain.
 
     Example: policy-engine dbt adopt towns
     """

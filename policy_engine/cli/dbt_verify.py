@@ -34,9 +34,10 @@ def verify(
 ) -> None:
     """Check the tables that dbt has built against their certificates.
 
-    This is the check that 'verify' does for a file. The rows are read through the target's profile.
-    The ledger is not read. The exit code is 1 if a table differs from its certificate or has none.
-    It is 4 if there is no release.
+    The command checks tables in the same way as 'policy-engine verify' checks files. The rows are
+    read through the target's profile. The ledger is not read. If a table differs from its
+    certificate or has no certificate, the exit code is 1. If there is no release, the exit code is
+    4.
 
     Example: policy-engine dbt verify --target prod
     """

@@ -52,15 +52,20 @@ def root() -> None:
 def generate(
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="The file of the private key. Default: that of the project."),
+        Option(
+            "--output",
+            "-o",
+            help="The file of the private key. Default: the place of the project's key.",
+        ),
     ] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
 ) -> None:
-    """Make an Ed25519 key pair and enter the public key into the keyring.
+    """Make an Ed25519 key pair and add the public key to the keyring.
 
-    The private key is a PEM file that only you can read. The public key is beside it, in a file
-    that ends in .pub. No file is overwritten. If a project has no key, its first release makes one.
+    The command writes the private key into a PEM file that only you can read. It writes the public
+    key beside it, into a file that ends in .pub. No file is overwritten. If a project has no key,
+    its first release makes one.
 
     Example: policy-engine keys generate --output ci.pem --expires 2027-12-31 --note CI
     """
@@ -75,13 +80,13 @@ def generate(
 def add(
     public_key: Annotated[Path, Argument(help="The PEM file of a public key.", readable=False)],
     since: Annotated[
-        str | None, Option(help="The day on which the key begins to count, in UTC. Default: now.")
+        str | None, Option(help="The first day on which the key counts, in UTC. Default: now.")
     ] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
 ) -> None:
-    """Enter a public key into the keyring. It can belong to a signing command, to CI, or to someone
-    you trust.
+    """Add a public key to the keyring. The key can belong to a signing command, to CI, or to
+    someone you trust.
 
     Example: policy-engine keys add kms.pub --note "the KMS key"
     """
@@ -124,10 +129,10 @@ def list_() -> None:
 def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
     """Replace the project's signing key by a new key. The old key is retired now.
 
-    This machine must have the old private key. On a second machine use 'policy-engine join'
-    instead: it replaces no key. Everything that the old key has signed stays valid. The old private
-    key is kept beside the new one as NAME.ID.pem. ID is the first 8 digits of its key id. Give the
-    new keyring to everyone who has the old one.
+    This machine must have the old private key. On a second machine, use 'policy-engine join'
+    instead, which replaces no key. Everything that the old key has signed stays valid. The old
+    private key is kept beside the new key in the file NAME.ID.pem. ID is the first 8 digits of the
+    old key's id. Give the new keyring to everyone who has the old keyring.
 
     Example: policy-engine keys rotate --expires 2027-12-31
     """
@@ -149,22 +154,28 @@ def sign(
     ] = None,
     owner: Annotated[
         list[Path] | None,
-        Option(help="The public key of an owner from now on. Repeat the option for each owner."),
+        Option(
+            help="The public key of somebody who is an owner from now on. Repeat the option for"
+            " each owner."
+        ),
     ] = None,
     threshold: Annotated[
-        int | None, Option(help="The number of owners who must sign. Default: as before, or 1.")
+        int | None,
+        Option(help="The number of owners who must sign. Default: the present number, or 1."),
     ] = None,
 ) -> None:
     """Sign the project's keyring in its present state, with a key that signs nothing else.
 
-    From the first signature on, the keyring is a signed keyring. --expires is the last day on which
-    it is valid. --owner and --threshold say who must sign each change. Without --owner, the owner
-    is the person who signs now. Each change of the keyring makes its signatures void and increases
-    its serial number. A new key does not count until the keyring is signed again. A revoked key
-    stops counting at once. If the owners change, the former owners must sign, too.
+    After the first signature, the keyring is a signed keyring. --expires is the last day on which a
+    signed keyring is valid. --owner and --threshold say who must sign each change. Without --owner,
+    the owner is the person who signs now.
 
-    The output shows all differences from the last keyring that was seen on this machine. Look at
-    them before you give the keyring to others.
+    Each change of the keyring makes its signatures invalid and increases its serial number. So a
+    new key counts only after the keyring is signed again. But a revoked key stops counting
+    immediately. If you change the owners, the former owners must also sign.
+
+    The output shows all differences from the last keyring that was seen on this machine. Read these
+    differences before you give the keyring to others.
 
     Example: policy-engine keys sign --key /media/stick/owner.pem --expires 2027-12-31
     """
@@ -206,11 +217,12 @@ def update(
         ),
     ],
 ) -> None:
-    """Replace a keyring of another project, which you keep, by a newer one.
+    """Replace your copy of another project's keyring by a newer keyring.
 
-    The newer keyring needs as many signatures of owners as it asks for itself, and as many as your
-    keyring asks for. Its serial number must not be lower. Under these conditions you can take it
-    from any place. Get the first keyring over a channel that you trust.
+    The newer keyring must have as many signatures of owners as your keyring asks for, and as many
+    as the newer keyring itself asks for. Its serial number must not be lower than that of your
+    keyring. The command checks both conditions, so you can take the newer keyring from any place.
+    But get the first keyring over a channel that you trust.
 
     Example: policy-engine keys update census.keys.json download/keys.json
     """
@@ -234,7 +246,7 @@ def update(
 
 @keys.command("retire", short_help="Retire a key: what it signed before counts.")
 def retire(key: KeyArgument) -> None:
-    """Retire a key now. What it signed before still counts. What it signs later does not count.
+    """Retire a key now. Its earlier signatures still count. Its later signatures do not count.
 
     Use this command for the key of a signing command or of CI. For the project's own key use 'keys
     rotate'.
@@ -250,12 +262,13 @@ def revoke(
     key: KeyArgument,
     why: Annotated[str, Option(help="The reason. 'verify' shows it to others.")],
 ) -> None:
-    """Revoke a key for ever. Nothing that it has ever signed counts any more.
+    """Revoke a key for ever. None of its signatures counts any more.
 
-    Do this if a stranger may have the key, because a stranger can write any date into what he
-    signs. The keyring notes where the project's ledger ends now. Later records of this key do not
-    count, whatever their date. Give the new keyring to everyone who has the old one. People who
-    trust the public key itself, with --key, do not learn that it is revoked.
+    Revoke a key if a stranger may have it, because a stranger can write any date into a signed
+    text. The keyring records where the project's ledger ends now. Later records that this key has
+    signed do not count, whatever their date. Give the new keyring to everyone who has the old
+    keyring. People who trust the public key itself, with --key, do not learn that the key is
+    revoked.
 
     Example: policy-engine keys revoke 3fa2b1c4 --why "the laptop was stolen"
     """

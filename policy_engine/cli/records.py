@@ -82,10 +82,11 @@ def begin(
     """Begin a ledger, and write its identity into the project file. Commit that file.
 
     You need this command only if keys were made in advance, or if an older ledger is lost.
-    Otherwise the first release of a project begins the ledger automatically. It does so if the
-    project has no keyring, sealing key, certificate or trace of another ledger. If the project has
-    something that only a release makes, add --anew. In a new ledger nothing has been spent. So
-    lower the limit of each account by what was spent before.
+    Otherwise the first release of a project begins the ledger. The first release does so only if
+    the project has no keyring, sealing key, certificate or trace of another ledger.
+
+    If the project has something that only a release makes, add --anew. A new ledger does not know
+    earlier charges. So lower the limit of each account by the amount that was spent before.
 
     Example: policy-engine ledger begin
     """
@@ -121,12 +122,14 @@ def limit(
 ) -> None:
     """Change the limit of an account. The ledger records who decided and why.
 
-    Write the same limit into the project file, too. Only this command can raise a limit. The
-    project file can lower it, and sets the first limit of an account. The window of the limit (the
-    key `each`) is that of the project file. If you change the window, all earlier charges count in
-    today's window. If a name is very similar to that of an account, the command refuses it as a
-    probable typing mistake: --new accepts it. If the account has a review policy, get approvals
-    first with 'review request'.
+    Also write the same limit into the project file. Only this command can raise a limit. The
+    project file sets the first limit of an account and can lower a limit. The window of the limit
+    (the key `each`) is that of the project file. If you change the window, all earlier charges
+    count in today's window.
+
+    If the name of a new account is very similar to that of another account, the command refuses it
+    as a probable typing mistake. --new accepts the name. If the account has a review policy, first
+    ask for approvals with 'review request'.
 
     Example: policy-engine ledger limit census --epsilon 2 --delta 1e-6 --by Ada --why "2026 wave"
     """
@@ -206,10 +209,12 @@ def move(
 ) -> None:
     """Give the source of an entry to another account. The ledger records who decided and why.
 
-    A source belongs to the account that paid for it first. No other account can be charged for it.
-    Past charges stay in the old account. If both accounts protect the same people, lower the limit
-    of the new account by those charges. With --public NAME, the table that the entry joined as
-    public under this name belongs to the account from now on, and is not public any more.
+    A source belongs to the account that paid for it first. No other account can be charged for this
+    source. Past charges stay in the old account. If both accounts protect the same people, lower
+    the limit of the new account by these charges.
+
+    --public NAME moves the table that the entry joined as public under this name. From now on, the
+    table belongs to ACCOUNT, and is not public any more.
 
     Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
     """
@@ -246,10 +251,12 @@ def rekey(
     why.
 
     If the project has no new sealing key, the command makes one. The ledger uses the sealing key to
-    name each source, so that it knows to which account a source belongs. The old key is encrypted
-    with the new key. So the names stay the same, and past releases can still be opened. With --lost
-    instead of OLD, the ledger no longer recognises any past release or the account of any source.
-    Every release then costs again. So lower the limits first.
+    name each source, so that it knows to which account a source belongs. The command encrypts the
+    old key with the new key and keeps it. So the names stay the same, and past releases can still
+    be opened.
+
+    With --lost instead of OLD, the ledger no longer recognises any past release or the account of
+    any source. Every release is then charged again. So lower the limits first.
 
     Example: policy-engine ledger rekey old.pem --by Ada --why "her laptop was stolen"
     """
@@ -265,7 +272,10 @@ def rekey(
 @ledger.command("disown", short_help="Leave out rows that no key of yours has signed.")
 def disown(
     first: Annotated[
-        int, Argument(help="The number of the row. Rows behind it are left out, too.")
+        int,
+        Argument(
+            help="The number of the first row to leave out. All later rows are also left out."
+        ),
     ],
     by: ByOption,
     why: WhyOption,
@@ -283,17 +293,19 @@ def disown(
 ) -> None:
     """Leave out the last rows of the ledger if no key of yours has signed them.
 
-    Anyone who may insert rows into a ledger in PostgreSQL can write a row without a key. Nobody
-    trusts such a row, but nothing can be charged behind it. This command keeps the row, and records
-    who left it out and why. Also take the right to insert from the person who wrote the row. The
-    command never leaves out the first record, a record that a key of the keyring has signed, or two
-    records that fit together. If two records fit together, the keys of a colleague may be missing
-    here: 'policy-engine join' says so.
+    Anyone with the right to insert rows into a ledger in PostgreSQL can write a row without a key.
+    Nobody trusts such a row, but it prevents all later charges. This command keeps the row, and
+    records who left it out and why. Also take the right to insert away from the person who wrote
+    the row.
 
-    If the keyring has owners, they decide: use --owner. If not, the people who approve a 'change'
-    of an account decide. Then first use --ask with --key: it writes a signed request for each
-    account. After their approvals, run the same command without --ask. If there are no owners and
-    no review policies, any key of the keyring decides.
+    The command never leaves out the first record, a record that a key of the keyring has signed, or
+    two records that fit together. If two records fit together, this machine may lack the keys of a
+    colleague, and 'policy-engine join' says so.
+
+    If the keyring has owners, the owners decide: use --owner. If it has no owners, the people who
+    approve a 'change' of an account decide. In this case, first use --ask with --key, which writes
+    a signed request for each account. After these people have approved, run the same command
+    without --ask. If there are no owners and no review policies, any key of the keyring decides.
 
     Example: policy-engine ledger disown 12 --by Ada --why "written by hand, ticket 7"
     """
@@ -356,9 +368,10 @@ def settle_fault(
 ) -> None:
     """Record who has examined a fault of a record or entry, and why the record stays.
 
-    A record can be signed by a key of yours although no release writes such a record. An example is
-    a charge without the required approvals. Such a record counts for nothing. 'ledger verify' and
-    'ledger show' report it, and exit with 1 until it is settled. Afterwards they still report it.
+    A key of yours may have signed a record that no release writes. An example is a charge without
+    the required approvals. Such a record counts for nothing. 'ledger verify' and 'ledger show'
+    report the record, and exit with 1 until it is settled. Afterwards they still report the record.
+
     If nobody knows who wrote the record, the key that signed it was stolen. Then first revoke that
     key with 'keys revoke'.
 
@@ -390,15 +403,15 @@ def settle(
 ) -> None:
     """Settle every charge that has no release.
 
-    If the release exists with its certificate, the charge is committed. If the release was never
-    started, the charge is given back, because its query did not run and will not run. In all other
-    cases the charge stays spent.
+    If the release of a charge exists with its certificate, the charge is committed. If the release
+    was never started, the charge is given back, because the query did not run and will not run. In
+    all other cases the charge stays spent.
 
-    Use --from-certificates after an older backup of the ledger was restored. The command then first
-    charges the releases that the ledger does not know. Each needs a certificate in the project's
-    folder that a key of the project has signed. 'release' refuses until this is done. A charge that
-    no certificate proves stays unknown. If you have a newer copy of the ledger, restore that
-    instead.
+    If you have restored an older backup of the ledger, use --from-certificates. The command then
+    first charges the releases that the ledger does not know. Each of these releases needs a
+    certificate in the project's folder that a key of the project has signed. 'release' refuses to
+    run until this is done. A charge that no certificate proves stays unknown. So if you have a
+    newer copy of the ledger, restore the newer copy instead.
 
     Example: policy-engine ledger reconcile
     """
@@ -441,7 +454,7 @@ def settle(
 def export(
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="The file to write. Without it the statement is printed."),
+        Option("--output", "-o", help="The file to write. By default the statement is printed."),
     ] = None,
 ) -> None:
     """Write a public statement of the ledger: accounts, prices, dates and certificates.

@@ -106,15 +106,18 @@ def require(
         ),
     ] = False,
 ) -> None:
-    """Record a review policy in the ledger. From now on, its account needs these approvals.
+    """Record a review policy in the ledger. From now on, the account needs the approvals in this
+    policy.
 
-    The person who sets the account's limit sets the first review policy. The people of the present
-    review policy must approve each later one, even if it is stricter: 'review request
-    --review-policy FILE' asks them. There is no other way to change it, so keep the keys. A review
-    policy is refused if the loss of one key would make every later change impossible. --alone
-    accepts it all the same. With --policy, the source of that policy belongs to the account
-    immediately. Otherwise it does so from its first charge on. No other account can be charged for
-    this source.
+    The person who sets the account's limit also sets the first review policy. The people in the
+    present review policy must approve each later review policy, even if it is stricter. To ask
+    them, use 'review request --review-policy FILE'. There is no other way to change a review
+    policy, so keep the keys. If the loss of one key would make every later change impossible, the
+    review policy is refused. --alone accepts it.
+
+    With --policy, the source of that policy belongs to the account immediately. Without --policy, a
+    source belongs to the account from its first charge on. No other account can be charged for this
+    source.
 
     Example: policy-engine review require people.review.yaml --by Ada --why "census"
     """
@@ -203,9 +206,10 @@ def request(
 ) -> None:
     """Write a signed request for approvals. Give its file to the people who approve.
 
-    Before a charge, they approve the policy's claim and price. If a drawn release waits for
-    approval, they approve its result. Sign the request with the key of one of the account's people.
-    A request is valid for one charge. If a request that can still be used exists, it is kept.
+    Before a charge, these people approve the policy's claim and price. If a drawn release waits for
+    approval, they approve its result. Sign the request with the key of a person in the account's
+    review policy. A request is valid for one charge. If there is already a request that can be
+    used, the command keeps it.
 
     Example: policy-engine review request policies/adult/policy.yaml --key ada.pem
     """
@@ -295,12 +299,14 @@ def show(
     """Show everything that matters for the approval of a request. Only the file of the request is
     needed, no ledger, data or policy.
 
-    The output has the source, the person who is protected, each column with its recode, the filter,
-    the mechanism, the promise, the price, the assumptions, and the differences from the last
-    approved request. All of this follows from the digests that an approval signs. Some facts are
-    known only to the ledger. The output marks them as statements of the person who asks, and the
-    ledger refuses a request with a false one. The exit code is 1 if a request contradicts its own
-    claim. With --output the result is a page that also has questions to ask about each part.
+    The output shows the source, the person who is protected, each column with its recode, the
+    filter, the mechanism, the promise, the price, the assumptions, and the differences from the
+    last approved request. All these facts follow from the digests that an approval signs.
+
+    Some facts are known only to the ledger. The output marks them as statements of the person who
+    asks. The ledger refuses a request with a false statement. If a request contradicts its own
+    claim, the exit code is 1. With --output, the command writes a page that also has questions to
+    ask about each part.
 
     Example: policy-engine review show out/a.certificate.claim.review.json -o asked.html
     """
@@ -329,13 +335,14 @@ def approve(
     yes: YesOption = False,
     anyway: AnywayOption = False,
 ) -> None:
-    """Show everything that a request asks for, ask you for a yes, and sign an approval.
+    """Show everything that a request asks for, ask you to confirm it, and sign an approval.
 
     The approval is a line in the file of approvals beside the request. The account's review policy
-    decides whether the approval counts: it checks the key, its person, the role and the time. If
-    the ledger can be read here and the approval would not count, nothing is written. If nobody can
-    answer a question, as in a script, use --yes. It states that you have looked at the request with
-    'review show'.
+    decides whether the approval counts: the key, its person, the role and the time must be right.
+    If the ledger can be read here and the approval would not count, nothing is written.
+
+    In a script, where nobody can answer a question, use --yes. With --yes, you state that you have
+    looked at the request with 'review show'.
 
     Example: policy-engine review approve out/a.certificate.claim.review.json --role owner
     """
@@ -353,8 +360,8 @@ def reject(
     """Sign a rejection. The request cannot be used any more.
 
     The rejection is a line in the file of approvals. Its note is shown together with the request,
-    also to the person who releases. The line is lost if the file is lost. To be certain that there
-    is no release, do not approve it.
+    also to the person who releases. If the file is lost, the rejection is lost. To be certain that
+    there is no release, do not approve the request.
 
     Example: policy-engine review reject a.claim.review.json --role owner --note "age by decades"
     """
@@ -421,11 +428,10 @@ def _why_not(project: Project, found: Presented, request: Path, line: str) -> st
 
 @review.command("status", short_help="Show the state of a request.")
 def status(request: RequestArgument, sql: SqlOption = False) -> None:
-    """Show the state of a request: approved, rejected by whom, or waiting for whom; and the next
-    step.
+    """Show who has approved or rejected a request, for whom it waits, and what the next step is.
 
-    The exit code is 1 if the request is not approved. This command asks the ledger which approvals
-    count. 'review show' needs no ledger.
+    If the request is not approved, the exit code is 1. This command reads the ledger to find out
+    which approvals count. 'review show' needs no ledger.
 
     Example: policy-engine review status out/a.certificate.claim.review.json
     """
@@ -546,8 +552,8 @@ def _shown_lines(found: Presented, *, sql: bool = False) -> Iterator[str]:
 def revoke(key: options.KeyArgument, by: options.ByOption, why: options.WhyOption) -> None:
     """Record that the key of an approver does not count any more, in any account and for ever.
 
-    Past charges are not changed. Later charges need other keys. To give the person another key,
-    write it into the next review policy.
+    Past charges are not changed. Later charges need approvals by other keys. To give the person
+    another key, write this key into the next review policy.
 
     Example: policy-engine review revoke 3fa2b1c4 --by Ada --why "the laptop was stolen"
     """
