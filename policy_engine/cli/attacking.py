@@ -42,7 +42,7 @@ def attack(
         Path | None,
         Option(
             "--with",
-            help="Another publication about the same people; with --edges, a graph of names.",
+            help="Another publication about the same people. With --edges: a graph of names.",
         ),
     ] = None,
     knowing: Annotated[
@@ -52,15 +52,15 @@ def attack(
     hierarchy: Annotated[
         Path | None,
         Option(
-            help="The hierarchy of the sensitive column. Values with the same label at its first"
-            " level are similar."
+            help="The hierarchy of the sensitive column. Two values are similar if they have the"
+            " same label at its first level."
         ),
     ] = None,
     size_limit: Annotated[
         int | None,
         Option(
-            help="Attack a query desk that has the table, and answers only counts of at least "
-            "this number."
+            help="Attack a query desk that has the table and answers only counts of at least this"
+            " number."
         ),
     ] = None,
     edges: Annotated[
@@ -71,7 +71,9 @@ def attack(
     ] = None,
     policy: Annotated[
         Path | None,
-        Option(help="Guess who is in the data, from releases of this policy over invented people."),
+        Option(
+            help="Guess who is in the data from releases of this policy. The people are invented."
+        ),
     ] = None,
     runs: Annotated[
         int, Option(help="With --policy: the number of releases of each invented table.")

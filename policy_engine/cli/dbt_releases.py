@@ -55,7 +55,7 @@ FreshOption = Annotated[
     bool,
     typer.Option(
         "--fresh",
-        help="Charge again for a release that was charged before and does not exist any more.",
+        help="Charge again for a release that was charged before and no longer exists.",
     ),
 ]
 
@@ -63,7 +63,7 @@ FreshOption = Annotated[
 def request(
     policy: Annotated[
         Path | None,
-        typer.Argument(help="The policy for which --search or --suggest chooses.", readable=False),
+        typer.Argument(help="The policy for --search or --suggest.", readable=False),
     ] = None,
     search: SearchOption = False,
     suggest: SuggestOption = None,

@@ -35,8 +35,10 @@ def review(
     everything: Annotated[
         bool, typer.Option("--all", help="Somebody has read everything on the list.")
     ] = False,
-    who: Annotated[str | None, typer.Option(help="The person who has read it.")] = None,
-    why: Annotated[str | None, typer.Option(help="Why it may run beside sensitive data.")] = None,
+    who: Annotated[str | None, typer.Option(help="The person who has read the code.")] = None,
+    why: Annotated[
+        str | None, typer.Option(help="Why the code may run beside sensitive data.")
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(

@@ -32,7 +32,8 @@ from policy_engine.values import frozen
 keys = Commands()
 
 ExpiresOption = Annotated[
-    str | None, Option(help="The last day on which the key signs, in UTC, such as 2027-12-31.")
+    str | None,
+    Option(help="The last day on which signatures of the key count, in UTC, such as 2027-12-31."),
 ]
 NoteOption = Annotated[str, Option(help="A line about the key, for people to read.")]
 

@@ -33,8 +33,7 @@ def assess(
     subject: Annotated[
         Path,
         Argument(
-            help="The Parquet file of a release, a policy (then its release is measured), or raw"
-            " data.",
+            help="The Parquet file of a release, a policy whose release is measured, or raw data.",
             readable=False,
         ),
     ],
@@ -58,8 +57,8 @@ def assess(
     order: Annotated[
         list[str] | None,
         Option(
-            help="COLUMN=FILE: the order of the column's values. The file has one a line, the "
-            "smallest first."
+            help="COLUMN=FILE: the order of the column's values. The file has one value a line,"
+            " the smallest first."
         ),
     ] = None,
     hierarchy: Annotated[
@@ -69,17 +68,19 @@ def assess(
     population: Annotated[
         Path | None,
         Option(
-            help="A file with everybody who could be in the data. The journalist's risk needs it."
+            help="A file with everybody who could be in the data. It is needed for the"
+            " journalist's risk."
         ),
     ] = None,
     sampled: Annotated[
-        float | None, Option(help="The rate at which these people were sampled from a population.")
+        float | None,
+        Option(help="The rate at which the people in the data were sampled from a population."),
     ] = None,
     marginals: Annotated[
         list[str] | None,
         Option(
-            help="Columns of one published table of counts. Repeat the option for each table; "
-            "all are measured together."
+            help="The columns of one published table of counts. Repeat the option for each table."
+            " All tables are measured together."
         ),
     ] = None,
     published: PublishedOption = False,
@@ -92,7 +93,11 @@ def assess(
         ),
     ] = False,
     raw: Annotated[
-        bool, Option("--raw", help="With --workload and a policy: compare with its source.")
+        bool,
+        Option(
+            "--raw",
+            help="With --workload and a policy: also read the policy's source, and compare.",
+        ),
     ] = False,
     edition: EditionOption = None,
     all_editions: Annotated[

@@ -47,15 +47,15 @@ QuasiOption = Annotated[
 SuppressedOption = Annotated[
     str | None,
     Option(
-        help="The text in every known column of a suppressed row, such as '*'. Such rows are"
-        " not a class."
+        help="The text in every known column of a suppressed row, such as '*'. Suppressed rows do"
+        " not count as a class."
     ),
 ]
 PublishedOption = Annotated[
     bool,
     Option(
         "--published",
-        help="The table is not a release of this program. You state that it is public.",
+        help="You state that the table is public, although it is not a release of this program.",
     ),
 ]
 EditionOption = Annotated[

@@ -287,7 +287,8 @@ def disown(
         ),
     ] = None,
     ask: Annotated[
-        bool, Option("--ask", help="First ask the people of the review policies.")
+        bool,
+        Option("--ask", help="First ask the people in the review policies for their approval."),
     ] = False,
     key: SignerOption = None,
 ) -> None:

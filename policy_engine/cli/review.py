@@ -62,11 +62,11 @@ RoleOption = Annotated[str, Option(help="Your role in the review policy.")]
 AnywayOption = Annotated[
     bool, Option("--anyway", help="Write the answer even if the ledger here would not count it.")
 ]
-NoteOption = Annotated[str, Option(help="A line for others to read.")]
+NoteOption = Annotated[str, Option(help="A note for other people to read.")]
 YesOption = Annotated[
     bool, Option("--yes", help="Ask nothing: you have looked at the request before.")
 ]
-SqlOption = Annotated[bool, Option("--sql", help="Show the query, too.")]
+SqlOption = Annotated[bool, Option("--sql", help="Also show the query.")]
 SearchOption = Annotated[
     bool, Option("--search", help="Ask for approvals of a search instead of a release.")
 ]
@@ -185,16 +185,21 @@ def request(
     ] = False,
     edition: options.EditionOption = None,
     review_policy: Annotated[
-        Path | None, Option(help="Ask for approvals of this new review policy instead.")
+        Path | None,
+        Option(help="Ask for approvals of this new review policy instead of a release."),
     ] = None,
     limit: Annotated[
-        str | None, Option(help="Ask for approvals of a new limit of this account instead.")
+        str | None,
+        Option(help="Ask for approvals of a new limit of this account instead of a release."),
     ] = None,
     epsilon: options.NewEpsilonOption = "",
     delta: options.NewDeltaOption = "",
     plan: Annotated[
         str | None,
-        Option(help="Ask for approvals of the plan of this account in the project file instead."),
+        Option(
+            help="Ask for approvals of this account's plan in the project file instead of a"
+            " release."
+        ),
     ] = None,
     search: SearchOption = False,
     suggest: SuggestOption = None,

@@ -227,7 +227,7 @@ class OpenedRelease:
 
         Returns: the axes.
 
-        Errors: UsageError as for ``picture``, or if matplotlib is not installed.
+        Errors: those of ``picture``, and UsageError if matplotlib is not installed.
         """
         return self.picture(column, most=most).draw(axes)
 
