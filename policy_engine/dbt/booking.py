@@ -308,7 +308,7 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
     dialect = warehouse.dialect
     if not policy.declared_budget:
         law = "account must name the account that pays: in dbt the source is made of other tables"
-        raise refused(policy.file, "account", law, "as in budget: people")
+        raise refused(policy.file, "account", law, "as in account: people")
     table = _table(desk, release)
     try:
         claim, query = printed_for(release, table, dialect, text)

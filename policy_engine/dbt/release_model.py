@@ -186,7 +186,7 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         yield "privacy_unit", law, remedy
     if not policy.declared_budget:
         law = "account must name the account that pays in a dbt project"
-        yield "account", law, "the source is made of other tables: as in budget: people"
+        yield "account", law, "the source is made of other tables: as in account: people"
     yield from _broken_names(policy, dialect)
 
 

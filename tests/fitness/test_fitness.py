@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import sys
 import tokenize
@@ -297,3 +298,38 @@ def test_no_two_modules_of_tests_have_one_name() -> None:
             continue
         assert path.name not in seen, (path, seen[path.name])
         seen[path.name] = path
+
+
+NOT_OURS = {"enabled", "packages", "sex", "it"}
+"""Keys of dbt, a column of an example, and a word before a colon."""
+
+
+def keys_of(schema: object) -> Iterator[str]:
+    """The keys that a file of a schema can have."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+    for inner in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(inner, dict | list):
+            yield from keys_of(inner)
+
+
+def said(file: Path) -> Iterator[str]:
+    """The texts of a module that somebody may be shown: all but its docstrings."""
+    expressions = {node.value for node in ast.walk(tree(file)) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.Constant) and node not in expressions:
+            yield str(node.value)
+
+
+def test_a_remedy_names_a_key_that_a_file_can_have():
+    """One that is followed word by word would be refused, as an older name of a key is."""
+    schemas = (PACKAGE / "policy/schemas").glob("*.json")
+    keys = {key for each in schemas for key in keys_of(json.loads(each.read_text("utf-8")))}
+    named = {
+        (name, key)
+        for name, file in modules().items()
+        for text in said(file)
+        for key in re.findall(r"(?:as in|write|use|take) \{?([a-z_]+): ", text)
+    }
+    assert len(named) > 40
+    assert {each for each in named if each[1] not in keys | NOT_OURS} == set()
