@@ -177,8 +177,9 @@ RULES = {
     ),
     "G22": GateRule(
         "A release is drawn once.",
-        "A view or an ephemeral model draws a new sample at every read, a table at every build, an"
-        " incremental model at every full refresh. Every draw is a new release at a new price.",
+        "A view or an ephemeral model draws a new sample at every read. A table draws one at every"
+        " build, and an incremental model at every full refresh. Every draw is a new release at a"
+        " new price.",
         "Write config(materialized='incremental', full_refresh=false). Where is_incremental() is"
         " true, write select * from {{ this }} where false.",
     ),

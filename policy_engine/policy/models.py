@@ -36,7 +36,9 @@ class SampleSpec(Document):
     """How the sample is drawn."""
 
     rate: fields.RateField
-    """The probability that a unit is in the sample. `auto` chooses the greatest that is enough."""
+    """The probability that a unit is in the sample. `auto` chooses the greatest
+    rate that meets the guarantee.
+    """
     method: Annotated[fields.Method, fields.word_of(fields.Method)] = "keyed"
     """`keyed`: a hash with a secret key chooses the units. `native`: the warehouse's own sampling
     chooses rows.
@@ -48,16 +50,16 @@ class GuaranteeSpec(Document):
 
     meant = time_models.MEANT_GUARANTEE
     epsilon: fields.StepField
-    """ε. For two neighbouring tables and every set S of results, Pr[S] of the one is at most e^ε ·
-    Pr[S] of the other, plus δ.
+    """ε. Take two neighbouring tables and any set of results. The probability of this set under
+    one table is at most e^ε times its probability under the other table, plus δ.
     """
     delta: Annotated[Decimal, fields.number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
-    """δ, the term that is added in the formula of ε. It is not the probability that something goes
-    wrong.
+    """δ, the small number that the formula of `epsilon` adds. δ is not the probability that
+    something goes wrong.
     """
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """`add_remove`: neighbouring tables differ in one person more or less. `replace_one`: one
-    person is replaced by another.
+    """`add_remove`: one of two neighbouring tables lacks one person of the other table.
+    `replace_one`: one of the two tables has another person instead.
     """
 
 
@@ -206,7 +208,7 @@ class PolicyDocument(Document):
     """
     auto: AutoSpec | None = None
     """How k and the rate are chosen if `k` and `sample.rate` are both `auto`. Without this key the
-    pair with the least k/rate is taken.
+    program chooses the pair with the least k/rate.
     """
     models: ModelsSpec | None = None
     """Syntactic models, such as ℓ-diversity. A group that breaks a model is not released."""
@@ -225,12 +227,12 @@ class PolicyDocument(Document):
     name of the source.
     """
     search: SearchSpec | None = None
-    """The levels of the columns that `policy-engine search` may choose from. The policy that it
-    writes is released, and not this one.
+    """The levels of the columns that `policy-engine search` may choose from. The search writes a
+    policy, and you release that policy instead of this one.
     """
     grouping: Annotated[fields.Grouping, fields.word_of(fields.Grouping)] = "auto"
-    """Only changes the speed. `raw_first` groups by the source's values and recodes the groups.
-    `recoded` recodes every row.
+    """This key changes only the speed. `raw_first` groups by the source's values and then recodes
+    the groups. `recoded` recodes every row.
     """
 
     @classmethod

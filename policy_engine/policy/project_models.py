@@ -352,8 +352,8 @@ class AccountSpec(Document):
     rest: time_models.RestField = Decimal(0)
     """The part of ε and of δ that is kept for releases outside the plan."""
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """The neighbours of the plan. `add_remove`: neighbouring tables differ in one person more or
-    less. `replace_one`: one person is replaced by another.
+    """The neighbours of the plan. `add_remove`: one of two neighbouring tables lacks one
+    person of the other table. `replace_one`: one of the two tables has another person instead.
     """
     ever: time_models.LimitSpec | None = None
     """The ε and δ of all windows together."""

@@ -36,9 +36,9 @@ class SearchSpec(Document):
     none.
     """
     precision: fields.OptionalShareField = None
-    """With this key, only candidates with at least this precision are compared, and the one that
-    shows most people is chosen. Without it, the one with the greatest product of people shown and
-    precision is chosen.
+    """With this key, the search compares only candidates with at least this precision, and
+    chooses the candidate that shows most people. Without this key, it chooses the candidate with
+    the greatest product of people shown and precision.
     """
     weights: Annotated[
         dict[str, Annotated[Decimal, _WEIGHT]],

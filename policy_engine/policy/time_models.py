@@ -115,9 +115,9 @@ class ReviseSpec(Document):
         str, fields.kind(f"be a number of days from 1d to {_LONGEST_WAIT}d", _is_wait,
                          remedy="as in 90d", type="string", pattern="^[0-9]{1,4}d$")
     ]  # fmt: skip
-    """The wait between the end of a period and the second draw, such as `90d`. It is longer than
-    `period.after`. The second draw has a price of its own. It is left out if the period was first
-    drawn after this time.
+    """The wait between the end of a period and the second draw, such as `90d`. This wait
+    must be longer than `period.after`. The second draw has a price of its own. If the first draw
+    of a period comes after this time, there is no second draw.
     """
 
 
@@ -129,8 +129,8 @@ class EditionsSpec(Document):
     editions: Annotated[int, fields.integer(1, MOST_EDITIONS)]
     """The number of editions."""
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """`add_remove`: neighbouring tables differ in one person more or less. `replace_one`: one
-    person is replaced by another.
+    """`add_remove`: one of two neighbouring tables lacks one person of the other table.
+    `replace_one`: one of the two tables has another person instead.
     """
 
 

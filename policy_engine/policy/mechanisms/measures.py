@@ -74,20 +74,20 @@ class MeasureSpec(Document):
     release.
     """
     quantile: fields.OptionalLineField = None
-    """The source's column whose quantile is shown. `at` says which quantile. Otherwise as
-    `median`.
+    """The source's column whose quantile is shown. `at` says which quantile.
+    Everything else is as with `median`.
     """
     at: Annotated[
         Decimal | None,
         fields.number("of at most three decimal places, above 0 and below 1",
                       holds=lambda n: n * 1000 % 1 == 0, exclusiveMinimum=0, exclusiveMaximum=1),
     ] = None  # fmt: skip
-    """Only with `quantile`: the share of values below it, such as 0.9 for the ninetieth
-    percentile.
+    """Only with `quantile`: the share of the values that are below the quantile. For example, 0.9
+    is the ninetieth percentile.
     """
     count: fields.OptionalLineField = None
-    """The source's column whose values are counted. It costs nothing if the policy also has a mean
-    of this column, because a mean already needs this number.
+    """The source's column whose values are counted. This count costs nothing if the policy also
+    has a mean of this column, because a mean already needs the count.
     """
     per: Annotated[Literal["row", "person"] | None, fields.word("row", "person")] = None
     """Required if all rows of a person count. `row`: the value of each row is limited to the
@@ -99,8 +99,8 @@ class MeasureSpec(Document):
         fields.a_list("two numbers", "as in [0, 99]", minItems=2, maxItems=2),
     ] = ()
     """The least and the greatest value that counts. A value outside counts as the nearer bound.
-    Required except with `count`. For a median or quantile at most 1,000 multiples of `round_to`
-    may lie between them.
+    This key is required, except with `count`. For a median or quantile, at most 1,000 multiples of
+    `round_to` may lie between the bounds.
     """
     round_to: fields.StepField = Decimal(1)
     """Every value is rounded to a multiple of this number."""
