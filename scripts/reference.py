@@ -420,7 +420,9 @@ def warehouses_text() -> str:
     from policy_engine.engines import OURS
 
     rows = "\n".join(_dialect_row(dialect) for dialect in OURS.values())
-    header = "| engine | `dialect` | runs | native sampling | form `rows` | `source.columns` |"
+    header = (
+        "| engine | `dialect` | runs | native sample | `as: rows` | types in `source.columns` |"
+    )
     sections = "\n\n".join(_engine_section(dialect) for dialect in OURS.values())
     return f"{header}\n|---|---|---|---|---|---|\n{rows}\n\n{sections}"
 
@@ -444,16 +446,20 @@ def _engine_section(engine: Any) -> str:
 
     keyed, _ = in_sample(engine.name, "person", Decimal("0.1"))
     page = f"[The vendor's page]({_VENDORS[engine.name]})"
-    lines = [f"## {engine.title}\n\n{page}. The SQL that selects a keyed sample of persons:\n"]
+    lines = [f"## {engine.title}\n\n{page}. This condition selects a keyed sample of persons:\n"]
     lines.append(f"```text\n{keyed}\n```\n")
     own = {name: text for name, text in engine.assumes.items() if name != "native"}
     lines += [f"* The certificate assumes that {text}." for text in own.values()]
     if "native" in engine.assumes:
-        lines.append(f"* With native sampling it assumes: {engine.assumes['native']}.")
+        lines.append(
+            f"* With native sampling, the certificate assumes that {engine.assumes['native']}."
+        )
     if engine.lacks:
-        lines += ["", "| not possible | because | instead |", "|---|---|---|"]
+        lines += ["", "| what is refused | why | what to do instead |", "|---|---|---|"]
     for operation, (reason, remedy) in engine.lacks.items():
-        lines.append(row(_OPERATIONS[operation], reason, remedy))
+        # A message names the engine before the reason; a row of the table says it in the reason.
+        named = re.sub(r"^it(s?) ", lambda m: engine.title + ("'s " if m[1] else " "), reason)
+        lines.append(row(_OPERATIONS[operation], named, remedy))
     return "\n".join(lines)
 
 
@@ -475,20 +481,20 @@ _VENDORS = {
 }
 _OPERATIONS = {
     "names_by_case": "two columns whose names differ only in upper and lower case",
-    "file": "release from a file",
+    "file": "a release from a file",
     "join": "`source.join`",
     "row_number": "a keyed sample with `privacy_unit: row`",
-    "native_sample": "native sampling",
-    "strict_cast": "`source.columns`",
-    "try_cast": "`source.columns` for a column that is not text",
-    "repeat": "form `rows`",
+    "native_sample": "a native sample (`method: native`)",
+    "strict_cast": "types in `source.columns`",
+    "try_cast": "a type in `source.columns` for a column that is not a text",
+    "repeat": "`as: rows` under `release`",
     "choice": "medians and quantiles",
-    "bytewise": "text with a collation",
+    "bytewise": "a text with a collation",
     "text_key": "a unit whose key is text",
-    "create_table": "release into a table",
-    "blank_label": "every text as a label",
+    "create_table": "a release into a table",
+    "blank_label": "some texts as a label",
     "zone": "`truncate` in another zone than UTC",
-    "first_half": "`part`, one random part of the people",
+    "first_half": "`part` (one random part of the people)",
     "week_or_hour": "`truncate` to weeks and hours",
     "fine_decimal": "`round` to very small steps",
     "uuid_text": "columns of UUIDs",

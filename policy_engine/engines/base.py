@@ -22,24 +22,24 @@ _OF_CASTS = {
     "all": {},
 }
 _OF_JOINS = {
-    "join": ("joins were not tested on it", "make a table that has those columns, or a view of"
-                                              " which source.view says rowwise"),
+    "join": ("joins were not tested on it", "make a table with those columns, or a view with"
+                                              " source.view: rowwise"),
 }  # fmt: skip
 _OF_FILES = {
-    "file": ("it reads tables", "load the file, or release from it with DuckDB"),
-    "row_number": ("rows have no fixed number", "name privacy_unit.column"),
+    "file": ("it reads only tables", "load the file, or release from it with DuckDB"),
+    "row_number": ("its rows have no fixed numbers", "name privacy_unit.column"),
 }
 
 
 _OF_LISTS = {
-    "choice": ("a median or quantile needs a list of random bits in the SQL, which was not"
-               " tested on it", "leave it out, or release with an engine that runs here"),
+    "choice": ("a median or quantile needs a list of random bits in the SQL, and such lists"
+               " were not tested on it", "leave it out, or release with an engine that runs here"),
 }  # fmt: skip
 _OF_CASE = {
     "names_by_case": ("it reads a and A in a name as the same letter", "rename a column"),
 }  # fmt: skip
 _OF_ZONES = {
-    "zone": ("its time zones were not tested", "name a column of dates, or of times without a"
+    "zone": ("its time zones were not tested", "use a column of dates, or of times without a"
                                                      " zone"),
 }  # fmt: skip
 NameCase = Literal["folded", "quoted", "exact"]

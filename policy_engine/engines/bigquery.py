@@ -14,8 +14,8 @@ BIGQUERY = Engine(
     },
     lacks={
         "native_sample": ("TABLESAMPLE SYSTEM takes blocks of rows, not rows", "use method: keyed"),
-        "repeat": ("a select list repeats no row", "use release.as: counts"),
+        "repeat": ("a select list cannot repeat a row", "use release.as: counts"),
         "uuid_text": ("the text of a UUID differs from other engines'", "leave it out"),
-        "fine_decimal": ("NUMERIC has nine digits behind the point", "use a plainer step"),
+        "fine_decimal": ("NUMERIC has nine digits after the point", "use a larger step"),
     },
 )  # fmt: skip

@@ -14,7 +14,7 @@ CLICKHOUSE = Engine(
         " server's log of queries, system.processes, or a log of what was sent to it",
     },
     lacks={
-        "bytewise": ("it compares texts by their bytes, and knows no collation", "take it out"),
+        "bytewise": ("it compares texts by their bytes, and has no collations", "leave it out"),
         "native_sample": ("SAMPLE takes the same rows at every reading", "use method: keyed"),
     },
 )  # fmt: skip

@@ -17,8 +17,8 @@ DATAFUSION = Engine(
         " sign, a time with zone is in UTC, and a day or time beyond the year 240,000 is NULL",
     },
     lacks={
-        "bytewise": ("it compares texts by their bytes, and knows no collation", "take it out"),
-        "file": ("its tables are the files of its folder", "name one in source.table"),
+        "bytewise": ("it compares texts by their bytes, and has no collations", "leave it out"),
+        "file": ("its tables are the files of its folder", "name a file in source.table"),
         "native_sample": ("TABLESAMPLE is ignored, and keeps every row", "use method: keyed"),
     },
 )  # fmt: skip

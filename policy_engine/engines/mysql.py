@@ -9,10 +9,9 @@ from dataclasses import replace
 from policy_engine.engines.base import Engine
 
 _LACKS = {
-    "native_sample": ("it has no TABLESAMPLE, and RAND() is drawn again wherever the optimiser"
-                      " moves it",
+    "native_sample": ("it has no TABLESAMPLE, and the optimiser can make RAND() draw again",
                       "use method: keyed"),
-    "repeat": ("no function makes several rows of one", "release counts"),
+    "repeat": ("no function makes several rows of one", "use release.as: counts"),
 }  # fmt: skip
 _ASSUMES = {
     "secret": (

@@ -6,7 +6,7 @@ no TABLESAMPLE. Texts are compared without the blanks at their end: so they lose
 
 from policy_engine.engines.base import Engine
 
-_TEXTS = ("texts are compared without their trailing blanks, so that one would stand for another",
+_TEXTS = ("texts are compared without their trailing blanks, so two values could look like one",
           "keep codes as numbers, or leave it out")  # fmt: skip
 REDSHIFT = Engine(
     "redshift", "Amazon Redshift", 127, labels="no last blank",
@@ -19,14 +19,14 @@ REDSHIFT = Engine(
     },
     lacks={
         "native_sample": ("it has no TABLESAMPLE", "use method: keyed"),
-        "repeat": ("generate_series runs beside the tables only", "use release.as: counts"),
-        "text_key": ("texts are compared without their trailing blanks, so that one person would"
-                     " stand for another",
+        "repeat": ("generate_series cannot be combined with a table", "use release.as: counts"),
+        "text_key": ("texts are compared without their trailing blanks, so two people could"
+                     " look like one",
                      "name a key of numbers"),
         "label_column": _TEXTS,
-        "double_column": ("how NaN is compared is not documented", "make it a decimal number"),
-        "blank_label": ("a label, or a key of a map, must not end in a blank, which is not"
-                        " compared",
-                        "take the blank out"),
+        "double_column": ("it does not document how NaN is compared", "use a decimal number"),
+        "blank_label": ("a label, or a key of a map, must not end in a blank, because blanks"
+                        " at the end are not compared",
+                        "remove the blank"),
     },
 )  # fmt: skip

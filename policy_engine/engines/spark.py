@@ -11,7 +11,7 @@ from dataclasses import replace
 from policy_engine.engines.base import Engine
 
 _LACKS = {
-    "file": ("it reads tables", "make a table of the file, or release from it with DuckDB"),
+    "file": ("it reads only tables", "make a table of the file, or release from it with DuckDB"),
 }  # fmt: skip
 _SESSION = (
     "the session's time zone is UTC, ANSI mode is on, and no setting changes what a text means"

@@ -7,10 +7,10 @@ https://www.sqlite.org/quirks.html
 
 from policy_engine.engines.base import Engine
 
-_NO_DATES = ("it has no dates and times", "use prefix on a date that stands as text")
+_NO_DATES = ("it has no dates and times", "keep the date as a text, and use prefix")
 _AS_IT_IS = (
-    "a cast reads 'x' as 0, and no regular expression tells it from 0",
-    "keep numbers in columns of numbers, and recode a day that stands as text with prefix",
+    "a cast reads 'x' as 0, and SQLite has no regular expressions to find such texts",
+    "keep numbers in columns of numbers, and use prefix for a date that is a text",
 )
 
 SQLITE = Engine(
@@ -22,12 +22,12 @@ SQLITE = Engine(
         "texts": "every text of the source is UTF-8, whichever people are in it",
     },
     lacks={
-        "native_sample": ("it has no TABLESAMPLE, and RANDOM() is no number below 1",
+        "native_sample": ("it has no TABLESAMPLE, and RANDOM() is not a number between 0 and 1",
                           "use method: keyed"),
         "strict_cast": _AS_IT_IS,
         "try_cast": _AS_IT_IS,
-        "repeat": ("it has no function that repeats a row", "release counts"),
-        "decimal_column": ("it has no decimal numbers", "keep whole numbers, as in cents"),
+        "repeat": ("it has no function that repeats a row", "use release.as: counts"),
+        "decimal_column": ("it has no decimal numbers", "use whole numbers, for example cents"),
         "boolean_column": ("it has no truth values", "use an integer"),
         "label_column": ("it has no enumerations", "use a text"),
         "date_column": _NO_DATES,

@@ -19,6 +19,6 @@ TRINO = Engine(
     },
     lacks={
         "bytewise": ("it has no collations", "leave the collation out"),
-        "repeat": ("a select list repeats no row", "use release.as: counts"),
+        "repeat": ("a select list cannot repeat a row", "use release.as: counts"),
     },
 )  # fmt: skip

@@ -8,8 +8,8 @@ binary collation, as labels are.
 
 from policy_engine.engines.base import Engine
 
-_TEXTS = ("texts are compared by a collation, and without the blanks at their end, so that one"
-          " would stand for another",
+_TEXTS = ("texts are compared by a collation, and without the blanks at their end, so two"
+          " values could look like one",
           "keep codes as numbers, or leave it out")  # fmt: skip
 TSQL = Engine(
     "tsql", "SQL Server", 128, quote="[", closing="]", labels="ASCII",
@@ -21,18 +21,18 @@ TSQL = Engine(
     },
     lacks={
         "native_sample": ("TABLESAMPLE SYSTEM takes pages of rows, not rows", "use method: keyed"),
-        "repeat": ("a select list repeats no row", "use release.as: counts"),
+        "repeat": ("a select list cannot repeat a row", "use release.as: counts"),
         "text_key": ("texts are compared by a collation, and without the blanks at their end, so"
-                     " that one person would stand for another",
+                     " two people could look like one",
                      "name a key of numbers"),
-        "create_table": ("SELECT INTO stands inside a query, so the proved text would be edited",
+        "create_table": ("SELECT INTO is a part of the query, so the certified SQL would change",
                          "write release.file, and fill a table by INSERT ... EXECUTE of a"
-                         " procedure that holds the text"),
+                         " procedure that holds the SQL"),
         "label_column": _TEXTS,
         "boolean_column": ("it has no truth values, and shows 0 and 1", "use an integer"),
         "blank_label": ("a label, or a key of a map, must be ASCII and must not end in a blank",
-                        "write it otherwise"),
-        "first_half": ("a secret is read as 32 digits, and a part needs 64", "take the part out"),
-        "week_or_hour": ("a week starts where the session says", "use month or day"),
+                        "write another label"),
+        "first_half": ("it reads a secret as 32 digits, but a part needs 64", "leave part out"),
+        "week_or_hour": ("the session decides on which day a week starts", "use month or day"),
     },
 )  # fmt: skip

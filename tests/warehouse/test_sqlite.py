@@ -131,7 +131,7 @@ def test_what_it_has_no_type_for_is_refused(file, recode, said):
 
 
 def test_rows_are_not_repeated(file):
-    with pytest.raises(PolicyEngineError, match="release counts"):
+    with pytest.raises(PolicyEngineError, match="as: counts"):
         published(file, policy_for("out", form="rows"))
 
 
