@@ -35,7 +35,7 @@ from policy_engine.values import frozen
 SUBJECT = "ledger"
 VERSION = 3
 
-_FIELDS = {"version", "records", "head", "accounts", "entries", "limits", "time"}
+FIELDS = {"version", "records", "head", "accounts", "entries", "limits", "time"}
 _ACCOUNT = {"account", "neighbours", "charges", "limit", "basic", "tight_epsilon", "tight_delta",
             "windows"}  # fmt: skip
 _WINDOW = {"window", "charges", "basic", "rest", "tight_epsilon", "tight_delta", "planned"}
@@ -297,11 +297,11 @@ class LedgerStatement:
     @classmethod
     def from_json(cls, said: Mapping[str, Json]) -> LedgerStatement:
         """What ``to_json`` wrote, and a time; VerificationFailed for anything else."""
-        if set(said) != _FIELDS or type(said["version"]) is not int or said["version"] != VERSION:
-            law = f"a statement of version {VERSION} has exactly {', '.join(sorted(_FIELDS))}"
+        if set(said) != FIELDS or type(said["version"]) is not int or said["version"] != VERSION:
+            law = f"a statement of version {VERSION} has exactly {', '.join(sorted(FIELDS))}"
             raise VerificationFailed((law,))
         try:
-            lists = [_listed(said, name, fields) for name, fields in _LISTS.items()]
+            lists = [_listed(said, name, fields) for name, fields in LISTS.items()]
             return cls(
                 Head(_count(said["records"]), _text(said["head"])),
                 tuple(map(AccountStatement.from_json, lists[0])),
@@ -369,7 +369,7 @@ class LedgerStatement:
                 yield f"account {account.account}: window {window.window} is of other entries"
 
 
-_LISTS = {"accounts": _ACCOUNT, "entries": _ENTRY, "limits": _LIMIT}
+LISTS = {"accounts": _ACCOUNT, "entries": _ENTRY, "limits": _LIMIT}
 
 
 def public_statement(

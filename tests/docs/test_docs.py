@@ -27,6 +27,7 @@ from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.partial_knowledge import delta_count
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.check.laws import LAWS
+from policy_engine.ledger import statement
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import KINDS
 from policy_engine.release import release
@@ -475,6 +476,29 @@ def test_the_table_of_counts_is_true() -> None:
     for unknown, *cells in _table("howto/certify-a-count.md", "| N | λ"):
         for floor, cell in zip(("0.01", "0.05", "0.1", "0.3", "0.5"), cells, strict=True):
             assert cell == f"{delta_count(int(unknown), floor, '0.5'):.1e}"
+
+
+FIELDS_OF_A_LEDGER_STATEMENT = {
+    "| field | meaning": statement.FIELDS,
+    "| field of an account": statement.LISTS["accounts"],
+    "| field of an entry": statement.LISTS["entries"],
+    "| field of a limit": statement.LISTS["limits"],
+}
+
+
+@pytest.mark.parametrize("head", FIELDS_OF_A_LEDGER_STATEMENT)
+def test_the_tables_of_a_ledger_statement_list_its_fields_once(head: str) -> None:
+    told = [
+        field
+        for cell, _ in _table("reference/certificate.md", head)
+        for field in re.findall("`([^`]+)`", cell)
+    ]
+    assert sorted(told) == sorted(FIELDS_OF_A_LEDGER_STATEMENT[head])
+
+
+def test_the_version_of_a_ledger_statement_is_that_of_the_code() -> None:
+    rows = _table("reference/certificate.md", "| field | meaning")
+    assert dict(rows)["`version`"] == str(statement.VERSION)
 
 
 # The site
