@@ -309,12 +309,12 @@ def thesis_figure_3_2() -> Figure:
     left = thesis_panel(100, 2.0, 1e-10)
     right = thesis_panel(10_000, 1.0, 1e-15)
     reading = (
-        "If every p is λ, the count of the other records is 0 with probability (1−λ)^(n−1). At "
+        "If every p is λ, all other records are 0 with probability (1−λ)^(n−1). At "
         f"n = 100 this probability is {short((1 - THESIS_FLOOR) ** 99)}, and no smaller δ can hold "
-        "at any ε. But at ε = 1.489, the printed numeric curve has the smaller δ "
+        "at any ε. But at ε = 1.489, the δ of the printed numeric curve is only "
         f"{short(count_tail(100, 0.1, 1.489))}. Our bound there is "
         f"{short(count_bound(100, 1.489))}.\n\n"
-        "At n = 10,000 and ε = 0.2, the printed numeric curve has the δ "
+        "At n = 10,000 and ε = 0.2, the δ of the printed numeric curve is "
         f"{short(count_tail(10_000, 0.1, 0.2))}. But if every p is λ, the true δ is "
         f"{short(equal_records(10_000, THESIS_FLOOR, 0.2))}. Our bound is "
         f"{short(count_bound(10_000, 0.2))}, and the printed closed form is "
@@ -464,7 +464,7 @@ def thesis_figure_3_3() -> Figure:
 
 def reading_3_3() -> str:
     """Two points, and from which λ on there is any ε."""
-    limits = ", ".join(
+    *limits, last = (
         f"{1 - (0.01 / unknown) ** (1 / (unknown - 1)):.2g} at n = {unknown:,}"
         for unknown in (100, 1_000, 10_000, 100_000)
     )
@@ -474,8 +474,8 @@ def reading_3_3() -> str:
         f"{epsilon_count(10_000, 0.198, 1e-6):.4f}. At n = 1,000 and λ = 0.052, the printed ε is "
         f"{epsilon_of_tail(1_000, 0.05204, 1e-5):.3f}, and ours is "
         f"{epsilon_count(1_000, 0.05204, 1e-5):.3f}.\n\n"
-        "If λ is too small, no ε is enough, because δ is below (1−λ)^(n−1). The smallest λ is "
-        f"{limits}."
+        "No δ is smaller than (1−λ)^(n−1). So δ = 0.01/n needs a λ of at least about "
+        f"{', '.join(limits)} and {last}."
     )
 
 
