@@ -106,7 +106,7 @@ class PeriodSpec(Document):
 
 class ReviseSpec(Document):
     """Each period is drawn a second time, so that rows that came late are counted. The calendar
-    decides this, and no row of the data.
+    sets the time of this draw, which never depends on the data.
     """
 
     needs = ("", "as in revise: {after: 90d}")

@@ -206,9 +206,9 @@ def open_ledger(
         if project.pin and (begins is None or pin_of(begins) != project.pin):
             found = "is empty" if begins is None else f"begins with {pin_of(begins)}"
             raise errors.LedgerBroken(
-                f"{project.ledger_name}: this ledger {found}, and {project.file} names the one that"
-                f" begins with {project.pin} ({BEGINS}): it knows nothing of what was charged"
-                f" there, so nothing is charged on it. {_JOIN}; {_ANEW}"
+                f"{project.ledger_name}: this ledger {found}, and {project.file} names the ledger"
+                f" that begins with {project.pin} ({BEGINS}). This ledger does not have that"
+                f" ledger's charges, so nothing was charged. {_JOIN}; {_ANEW}"
             )
         if begins is not None and not project.pin:
             begun(begins)

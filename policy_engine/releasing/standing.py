@@ -68,8 +68,8 @@ _NULL = "{} is NULL in every row that is shown: {}"
 _PARTLY = "{} % of the {} shown{} have no value in {}: {}"
 _ALIKE = "{} has the same value in every row that is shown, and tells no two groups apart"
 _OTHER = (
-    "{} is {}, what stands for every other value, in every row that is shown: see whether the keys"
-    " of its map or hierarchy are written as the source's values are"
+    "{} is {} in every row that is shown. This label stands for every value that the column's map"
+    " or hierarchy does not name: see whether the names are written as the source's values are"
 )
 NOT_STARTED = "it was never started, so nothing ran"
 NOT_DRAWN = "nothing came out that anybody could have seen: 'release' draws it, at no cost"
@@ -323,8 +323,8 @@ def remarks(
     ()
     >>> remarks(["age", "sex"], [("<30", "f"), ("<30", "m")], counted=False)[0].partition(",")[0]
     'age has the same value in every row that is shown'
-    >>> remarks(["zip"], [("*", 5)], counted=True, others={"zip": "*"})[0].partition(":")[0]
-    "zip is '*', what stands for every other value, in every row that is shown"
+    >>> remarks(["zip"], [("*", 5)], counted=True, others={"zip": "*"})[0].partition(".")[0]
+    "zip is '*' in every row that is shown"
     """
     width = len(columns)
     people, without, alike, first = 0, [0] * width, set(range(width)), None

@@ -170,10 +170,10 @@ def test_keys_as_the_remedy_writes_them_are_found(folder):
 @pytest.mark.parametrize(
     ("recode", "told"),
     [
-        ("{zip: {map: {'1': a}, other: '*'}}", "zip is '*', what stands for every other value"),
+        ("{zip: {map: {'1': a}, other: '*'}}", "zip is '*' in every row that is shown"),
         ("{on: keep}", "on has the same value in every row that is shown"),
         ("{on: {map: {'false': a}, other: null}}", "on is NULL in every row that is shown"),
-        ("{on: keep, zip: {map: {'1': a}, other: x}}", "zip is 'x', what stands for every other"),
+        ("{on: keep, zip: {map: {'1': a}, other: x}}", "zip is 'x' in every row that is shown"),
     ],
 )
 def test_a_release_whose_column_says_nothing_says_so(folder, capsys, recode, told):
@@ -194,7 +194,7 @@ def test_a_table_whose_column_says_nothing_says_so(folder, postgres, capsys):
     text = Path(at).read_text().replace("file: out.parquet", "table: public.zips_public")
     Path(at).write_text(text)
     assert run(["release", at]) == 0
-    assert "zip is '*', what stands for every other value" in capsys.readouterr().err
+    assert "zip is '*' in every row that is shown" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
