@@ -368,9 +368,10 @@ def values_of(
 
     It is of those ``allowed`` that the best is wanted.
 
-    ``score`` is Σ max(0, people − least + 1) · precision, ``kl`` the divergence of the table from
-    one that spreads a group evenly over its values, ``discernibility`` Σ people² with everybody for
-    whom is suppressed, ``classes`` the people of a shown group over k, on average.
+    ``score`` is Σ max(0, people − least) · precision, as of a private choice, ``kl`` the divergence
+    of the table from one that spreads a group evenly over its values, ``discernibility`` Σ people²
+    with everybody for whom is suppressed, ``classes`` the people of a shown group over k, on
+    average.
     """
     lattice, total = seen.lattice, histogram.total
     precisions, whole = lattice.precisions
@@ -380,7 +381,7 @@ def values_of(
         return -_divergences(histogram, lattice, allowed)
     people, groups, squares = seen.people[least], seen.groups[least], seen.squares[least]
     if objective is Objective.score:
-        found = (people - (least - 1) * groups) * (precisions / whole)
+        found = (people - least * groups) * (precisions / whole)
     elif objective is Objective.discernibility:
         found = -(squares + total * (total - people).astype(np.float64))
     else:
@@ -432,7 +433,7 @@ class BestScore:
     """
 
     def __init__(self, seen: SchemesSeen, least: int, among: IsAnonymous | None = None) -> None:
-        self._people, self._groups, self._less = seen.people[least], seen.groups[least], least - 1
+        self._people, self._groups, self._less = seen.people[least], seen.groups[least], least
         precisions, whole = seen.lattice.precisions
         self._precisions, self._among, self._best = precisions / whole, among, -1.0
         self._between = _Between(seen.lattice.shape)

@@ -221,7 +221,7 @@ def test_each_objective_is_what_its_definition_says() -> None:
         shown = [n for n in people if n >= k]
         precision = float(lattice.precision(scheme))
         assert found[Objective.precision][place] == pytest.approx(precision)
-        score = sum(max(0, n - k + 1) for n in people) * precision
+        score = sum(max(0, n - k) for n in people) * precision
         assert found[Objective.score][place] == pytest.approx(score)
         squares = sum(n * n for n in shown) + total * (total - sum(shown))
         assert found[Objective.discernibility][place] == -squares
