@@ -34,9 +34,9 @@ _BORDER = Decimal("1e-15")
 def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
     """Compute the upper bound on δ by Li, Qardaji and Su (2012), [LQS].
 
-    The paper calls this bound d(k, β, ε), where β is the ``rate``. The theorem holds for
-    ε ≥ −ln(1−β). If ε is smaller, the result is None. Because a float may be rounded, an ε that is
-    smaller by at most 1e-15 counts as equal.
+    The paper calls this bound d(k, β, ε), where β is the ``rate``. The theorem holds if ε is at
+    least −ln(1−β). If ε is smaller, the result is None. If you compute −ln(1−β) as a float, it may
+    be rounded down. So an ε that is at most 1e-15 too small is accepted, too.
 
     Guarantee: the result is never below the true value of d, and never below ``delta_exact``.
 
@@ -45,7 +45,7 @@ def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
         ``rate``: the chance of each unit to be in the sample, between 0 and 1.
         ``epsilon``: ε, from 0 to 10⁹.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> delta_lqs(20, "0.1", "0.5")
     Bound(delta=Decimal('1.60625293619E-9'), at_n=44)
@@ -84,7 +84,7 @@ def epsilon_lqs(k: int, rate: Number, delta: Number) -> Decimal | None:
         ``rate``: the chance of each unit to be in the sample, between 0 and 1.
         ``delta``: δ, between 0 and 1.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> epsilon_lqs(20, "0.1", "2e-8")
     Decimal('0.405465109')
@@ -131,7 +131,7 @@ def delta_safe(k: int, rate: Number, epsilon: Number, selection: Number) -> Safe
     Returns: two bounds on the same δ: ``delta`` by [EXACT], and ``delta_lqs`` by [LQS]. If ε − ε₁
     is below −ln(1 − rate), ``delta_lqs`` is None.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> delta_safe(20, "0.1", "0.75", "0.25")
     SafeBounds(delta=Decimal('2.63178346623E-11'), delta_lqs=Decimal('1.60625293619E-9'))
@@ -165,7 +165,7 @@ def amplify(
         ``drawn_at``: β₁, above ``rate`` and at most 1. The value 1 means no sample: the mechanism
             is (ε, δ)-DP on the whole table.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> amplify("1", "1e-6", "0.1")
     (Decimal('0.158565078741'), Decimal('1E-7'))
@@ -209,7 +209,7 @@ def amplify_fixed_size(epsilon: Number, rate: Number) -> FixedSizeBounds:
     Returns: two bounds. ``epsilon`` is the tight result (Balle, Barthe and Gaboardi 2018).
     ``epsilon_clifton`` is the result of Theorem 2 of Clifton and others (2020).
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> amplify_fixed_size("1", "0.1")
     FixedSizeBounds(epsilon=Decimal('0.158565078741'), epsilon_clifton=Decimal('0.263925594399'))
@@ -231,7 +231,7 @@ def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
         ``values``: m, an integer from 1.
         ``neighbours``: must be ``replace_one``, because everybody sees which units answer.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> randomised_response("0.5", 2, "replace_one")
     Decimal('1.09861228867')
@@ -257,7 +257,7 @@ def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:
         ``delta``: δ for one unit, from 0 to 1.
         ``m``: the number of units, an integer from 1.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> group("0.5", "1e-9", 2)
     (Decimal('1.0'), Decimal('2.64872127071E-9'))
@@ -280,7 +280,7 @@ def compose_basic(releases: Iterable[tuple[Number, Number]]) -> tuple[Decimal, D
         ``releases``: a pair (ε, δ) for each release. Each ε is from 0 to 10⁹, and each δ from 0 to
             1.
 
-    Errors: DomainError if a number has another value.
+    Errors: DomainError if a number has a value that is not allowed.
 
     >>> compose_basic([("0.5", "1e-9"), ("0.25", "1e-9")])
     (Decimal('0.75'), Decimal('2E-9'))

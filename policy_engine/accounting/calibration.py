@@ -100,7 +100,7 @@ def least_k(
 ) -> int:
     """Find the least threshold k with which N releases together are (ε, δ)-DP.
 
-    Each release has a sample of its own. The result is checked with the curve.
+    Each release has a sample of its own. The function checks that the returned k meets ε and δ.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
@@ -109,7 +109,8 @@ def least_k(
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: N, an integer from 1.
 
-    Errors: DomainError if an argument has another value, or if no k up to about 10⁶ is enough.
+    Errors: DomainError if an argument has a value that is not allowed, or if no k up to
+    about 10⁶ is enough.
 
     >>> least_k("0.5", "1e-9", "0.1")
     17
@@ -129,8 +130,9 @@ def greatest_rate(
 ) -> Decimal:
     """Find the greatest sampling rate with which N releases together are (ε, δ)-DP, rounded down.
 
-    Each release has a sample of its own. The result is checked with the curve. For one
-    release under add_remove it has at most 12 significant digits, and otherwise 5.
+    Each release has a sample of its own. The function checks that the returned rate meets ε and δ.
+    For one release under add_remove, the rate has at most 12 significant digits. In all other cases
+    it has at most 5.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
@@ -139,8 +141,8 @@ def greatest_rate(
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: N, an integer from 1.
 
-    Errors: DomainError if an argument has another value, or if no rate of at least 1e-300 is small
-    enough.
+    Errors: DomainError if an argument has a value that is not allowed, or if no rate of at least
+    1e-300 is small enough.
 
     >>> greatest_rate("0.5", "1e-9", 20)
     Decimal('0.128288750900')
@@ -167,7 +169,8 @@ def best_pair(
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: the number of releases, an integer from 1.
 
-    Errors: DomainError if an argument has another value, or if every k/rate is above 10⁶.
+    Errors: DomainError if an argument has a value that is not allowed, or if every k/rate is
+    above 10⁶.
 
     >>> best_pair("1", "1e-6")
     (14, Decimal('0.253735927992'))

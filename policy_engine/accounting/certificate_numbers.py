@@ -39,17 +39,19 @@ class CertificateNumbers:
     Fields:
         ``k``, ``rate``: the threshold and the sampling rate.
         ``epsilon``, ``delta``: ε and δ of all releases together.
-        ``guessed_right``: if somebody guesses whether a unit is in the table, and both answers are
-            equally likely before, then the guess is right with at most this probability.
+        ``guessed_right``: somebody sees the releases and guesses which of two neighbouring tables
+            is the true one. If both tables were equally likely before, the guess is right with at
+            most this probability.
         ``bound``: the kind of bound on δ. It is always ``exact``.
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: N, the number of releases.
         ``group``: m, the number of units that are protected together.
         ``at_n``: the size of the cell for which one release reaches δ. None for several releases.
-        ``delta_lqs``: δ by [LQS] and basic composition. None if [LQS] proves nothing. This is so
-            under ``replace_one``, and if ε for one release and one unit is below −ln(1 − rate).
-        ``epsilon_lqs``: ε by [LQS] and basic composition at the same δ, for several releases and
-            one unit under ``add_remove``. None in all other cases, and if [LQS] proves nothing.
+        ``delta_lqs``: δ by [LQS] and basic composition. None if [LQS] proves nothing. [LQS] proves
+            nothing under ``replace_one``, or if ε/(N·m) is below −ln(1 − rate).
+        ``epsilon_lqs``: ε by [LQS] and basic composition at the same δ. It is computed only for
+            several releases and one unit under ``add_remove``. Otherwise, or if [LQS] proves
+            nothing, it is None.
         ``delta_generic``: δ by the generic bound for groups and basic composition. None if m is 1.
         ``rule``: the rule of composition that gave the result: ``basic``, ``optimal`` or
             ``tight``. None for one release.
@@ -85,8 +87,9 @@ def certify_numbers(
 ) -> CertificateNumbers:
     """Compute δ for a given ε, or ε for a given δ, of N releases together for m units together.
 
-    Guarantee: all N releases together are (ε, δ)-DP with the ε and δ of the result. For one release
-    they are computed by [EXACT], and for several releases by the best rule of [COMP].
+    Guarantee: all N releases together are (ε, δ)-DP with the ε and δ of the result. For one
+    release, the proof is [EXACT]. For several releases, the function uses the rule of [COMP] that
+    gives the best result.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
@@ -99,8 +102,8 @@ def certify_numbers(
         ``group``: m, an integer from 1 to 10,000. Under ``add_remove``, one table has all m units,
             and the other has none of them.
 
-    Errors: DomainError if an argument has another value. You also get it if you give both ε and δ,
-    or none of them.
+    Errors: DomainError if an argument has a value that is not allowed. The same error is raised if
+    you give both ε and δ, or none of them.
 
     >>> certify_numbers(20, "0.1", epsilon="0.5").delta
     Decimal('2.63178346650E-11')

@@ -170,21 +170,24 @@ class Accountant:
     """An accountant computes the (ε, δ) of several events together, [COMP].
 
     Guarantee: the computed ε or δ is never below the true value, and does not depend on the order
-    of the events. If you add an event, the result can become slightly smaller. This is because the
-    tight rule is not exact. The difference is at most the error of the tight rule.
+    of the events. The value of the tight rule is slightly above the true value, and this error
+    depends on the events. So the computed value can become smaller if you add an event, but by no
+    more than this error.
 
     Assumption: each event has a sample and noise of its own.
 
     Fields:
-        ``events``: pairs of an event and the number of its repetitions. All numbers together are at
-            most 100,000. ``Accountant.of`` makes these pairs from a plain list.
+        ``events``: a pair (event, times) for each different event. ``times`` says how often the
+            event happened. The sum of all ``times`` is at most 100,000. ``Accountant.of`` makes
+            these pairs from a plain list.
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``group``: m, the number of units that are protected together, an integer from 1 to 10,000.
             With m > 1 all events must be ``SampledSuppression``. Under ``add_remove``, one table
             has all m units and the other has none of them. Under ``replace_one``, all m units are
             replaced.
 
-    Errors: DomainError if a field has another value, or if an event is none of the classes above.
+    Errors: DomainError if a field has a value that is not allowed, or if an event has none of the
+    classes above.
 
     >>> releases = Accountant.of([SampledSuppression(20, "0.1")] * 50)
     >>> releases.epsilon("1e-6")
@@ -217,7 +220,7 @@ class Accountant:
     def of(
         cls, events: Iterable[Event], neighbours: str = ADD_REMOVE, group: int = 1
     ) -> Accountant:
-        """Make an accountant from a list of events. Equal events are counted.
+        """Make an accountant from a list of events. Equal events become one pair.
 
         Arguments:
             ``events``: the events, in any order.

@@ -63,10 +63,10 @@ class Bound:
 def delta_remove(k: int, rate: Number, epsilon: Number) -> Bound:
     """Compute the least δ of one release if one unit is removed, [EXACT].
 
-    A release publishes the sampled count of a cell, or nothing if this count is below k. Let P_n be
-    the distribution of this result for a cell of n units. The result of this function is the
-    largest H_a(P_n‖P_{n−1}) over all n. Here a = e^ε, and H_a(P‖Q) is the sum of max(0, P(x) −
-    a·Q(x)) over all x.
+    A release publishes the sampled count of a cell, or nothing if this count is below k. For two
+    distributions P and Q of what is published, let H_a(P‖Q) be the sum of max(0, P(x) − a·Q(x))
+    over all x, with a = e^ε. Let P_n be the distribution for a cell of n units. The function
+    returns the largest H_a(P_n‖P_{n−1}) over all n.
 
     Guarantee: the result is never below the true value, and its relative error is below 2e-11.
 
@@ -75,7 +75,7 @@ def delta_remove(k: int, rate: Number, epsilon: Number) -> Bound:
         ``rate``: the probability with which each unit is in the sample, between 0 and 1.
         ``epsilon``: ε, from −10⁹ to 10⁹. Values below 0 are needed for composition.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> delta_remove(20, "0.1", "0.5")
     Bound(delta=Decimal('2.63178346623E-11'), at_n=42)

@@ -37,7 +37,7 @@ class SampledSuppression:
         ``k``: the threshold in privacy units, an integer from 2 to 10⁹.
         ``rate``: the probability with which each unit is in the sample, between 0 and 1.
 
-    Errors: DomainError if a field has another value.
+    Errors: DomainError if a field has a value that is not allowed.
 
     >>> SampledSuppression(20, "0.1")
     SampledSuppression(k=20, rate=Decimal('0.1'))
@@ -58,7 +58,7 @@ class PureDP:
     Fields:
         ``epsilon``: ε, from 0 to 10⁹.
 
-    Errors: DomainError if a field has another value.
+    Errors: DomainError if a field has a value that is not allowed.
 
     >>> PureDP("0.5")
     PureDP(epsilon=Decimal('0.5'))
@@ -89,7 +89,7 @@ class ApproximateDP:
         ``epsilon``: ε, from 0 to 10⁹.
         ``delta``: δ, between 0 and 1.
 
-    Errors: DomainError if a field has another value.
+    Errors: DomainError if a field has a value that is not allowed.
 
     >>> ApproximateDP("0.5", "1e-9")
     ApproximateDP(epsilon=Decimal('0.5'), delta=Decimal('1E-9'))
@@ -114,7 +114,7 @@ class DiscreteLaplace:
         ``sensitivity``: the greatest difference of the released integer between two neighbouring
             tables, before noise. It is an integer from 1 to 10⁵, and at most 10⁶ times the scale.
 
-    Errors: DomainError if a field has another value.
+    Errors: DomainError if a field has a value that is not allowed.
 
     >>> DiscreteLaplace("2", 1)
     DiscreteLaplace(scale=Decimal('2'), sensitivity=1)
@@ -145,7 +145,7 @@ class RandomisedResponse:
         ``truth``: the probability, from 1e-9 to 1 − 1e-9.
         ``values``: m, an integer from 2 to 10⁹.
 
-    Errors: DomainError if a field has another value.
+    Errors: DomainError if a field has a value that is not allowed.
 
     >>> RandomisedResponse("0.5", 2)
     RandomisedResponse(truth=Decimal('0.5'), values=2)

@@ -48,7 +48,7 @@ def delta_exact(
     Guarantee: the result is never below the true value. This is how far it can be above the true
     value:
 
-    * add_remove: the relative error is below 1e-11.
+    * add_remove: the relative error is below 1e-11. ``delta_group`` names one exception for m > 1.
     * replace_one with m = 1: see ``delta_replace``.
     * replace_one with m > 1: no limit of the error is known. Two bounds are computed: the generic
       bound for groups, and the composition of the dominating pairs. The smaller one is returned.
@@ -61,7 +61,7 @@ def delta_exact(
             units, and the other has none of them.
         ``group``: m, an integer from 1 to 10,000.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> delta_exact(20, 0.1, 0.5)
     Bound(delta=Decimal('2.63178346623E-11'), at_n=42)
@@ -96,9 +96,9 @@ def epsilon_exact(
         ``neighbours``: ``add_remove`` or ``replace_one``.
         ``group``: m, an integer from 1 to 10,000.
 
-    Errors: DomainError if an argument has another value, or if no ε is large enough for δ. The
-    second case occurs if δ is below the probability that at least k of k + m − 1 people in one cell
-    are sampled.
+    Errors: DomainError if an argument has a value that is not allowed, or if no ε is large enough
+    for δ. No ε is large enough if δ is below the probability that at least k of k + m − 1 people in
+    one cell are sampled.
 
     >>> epsilon_exact(20, "0.1", "1e-9")
     Decimal('0.369867280606')

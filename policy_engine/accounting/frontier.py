@@ -77,13 +77,13 @@ def frontier(
 ) -> tuple[SamplePair, ...]:
     """Find all pairs (k, rate) that are worth choosing.
 
-    With each of these pairs, N releases together are (ε, δ)-DP. A pair is not worth choosing if
-    another pair has a smaller or equal k and a larger or equal rate. The returned pairs are sorted:
-    k and rate rise together.
+    If all N releases use one of these pairs, the releases together are (ε, δ)-DP. A pair is not
+    worth choosing if another pair has a smaller or equal k and a larger or equal rate. The returned
+    pairs are sorted by k. A larger k always comes with a larger rate.
 
-    Guarantee: each pair was checked with the curve. For one release under add_remove, the
-    rate is the greatest possible rate with 6 significant digits. In all other cases it has 5
-    digits, and is at most 0.1 % below the greatest rate that the computed δ allows.
+    Guarantee: the function checked that each pair meets ε and δ. For one release under add_remove,
+    each rate has 6 significant digits, and no greater rate with 6 digits passes this check. In all
+    other cases each rate has 5 digits, and is at most 0.1 % below the greatest rate that passes.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
@@ -94,8 +94,8 @@ def frontier(
             For one release under ``replace_one`` the default is 100, because each k takes about 10
             ms. For several releases it is 50, because each k takes about 300 ms.
 
-    Errors: DomainError if an argument has another value, or if no k has a possible rate from 1e-300
-    to 0.999999.
+    Errors: DomainError if an argument has a value that is not allowed, or if no k has a possible
+    rate from 1e-300 to 0.999999.
 
     >>> pairs = frontier("1", "1e-6", most_k=14)
     >>> pairs[0], pairs[-1]

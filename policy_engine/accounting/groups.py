@@ -53,8 +53,9 @@ def delta_group(k: int, rate: Number, epsilon: Number, group: int) -> Bound:
 
     One table has all m units, and the other has none of them. The units may be in any cells.
 
-    Guarantee: the result is never below the true value. Its relative error is below 1e-11. The
-    error can be larger only if δ, as a difference of two probabilities, is below 1e-13 of them.
+    Guarantee: the result is never below the true value. The relative error is below 1e-11, with one
+    exception. The result is computed as a difference of two numbers, and the error can be larger if
+    this difference is less than 1e-13 times the numbers.
 
     Arguments:
         ``k``: the threshold, an integer from 2 to 10⁹.
@@ -64,7 +65,7 @@ def delta_group(k: int, rate: Number, epsilon: Number, group: int) -> Bound:
 
     Returns: a ``Bound``. Its ``at_n`` is the size of the cell, with all m units in it.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> delta_group(20, "0.1", "0.5", 3)
     Bound(delta=Decimal('0.00000736065233931'), at_n=81)

@@ -66,7 +66,7 @@ class Prior:
             ``sizes``: a mapping from a size to the number of groups of this size. All numbers are
                 integers from 1 to 10⁹.
 
-        Errors: DomainError if ``sizes`` is empty, or if a number has another value.
+        Errors: DomainError if ``sizes`` is empty, or if a number has a value that is not allowed.
 
         >>> Prior.of_sizes({})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
@@ -92,7 +92,7 @@ class Prior:
             ``exponent``: a number from 0 to 10. With 0, all groups have the same size. With 1, the
                 sizes follow Zipf's law.
 
-        Errors: DomainError if an argument has another value.
+        Errors: DomainError if an argument has a value that is not allowed.
 
         >>> Prior.zipf(11, 3)
         Prior(sizes=((2, 1), (3, 1), (6, 1)))
@@ -121,7 +121,7 @@ def expected_groups(k: int, rate: Number, prior: Prior) -> float:
             1.
         ``prior``: your belief about the sizes of groups.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> round(expected_groups(14, "0.25", Prior.of_sizes({100: 2, 10: 7})), 6)
     1.995084
@@ -156,7 +156,7 @@ def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[SamplePair]) -> Samp
             ``groups`` is the number of shown groups.
         ``pairs``: pairs as ``frontier`` returns them.
 
-    Errors: DomainError if ``goal`` has another value, or if ``pairs`` is empty.
+    Errors: DomainError if ``goal`` has a value that is not allowed, or if ``pairs`` is empty.
 
     >>> from policy_engine.accounting.frontier import frontier
     >>> best_pair_for(Prior.zipf(48842, 900), "people", frontier("1", "1e-6", most_k=40))

@@ -161,7 +161,7 @@ def delta_replace(k: int, rate: Number, epsilon: Number) -> Bound:
 
     Returns: a ``Bound``. Its ``at_n`` is the size of the cell from which the unit is removed.
 
-    Errors: DomainError if an argument has another value.
+    Errors: DomainError if an argument has a value that is not allowed.
 
     >>> delta_replace(20, "0.1", "0.5").delta < Decimal("2.81e-11")
     True

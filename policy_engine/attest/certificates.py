@@ -54,9 +54,10 @@ class _Misstated(ValueError):
 
 
 def predicate_of(certificate: Certificate) -> dict[str, object]:
-    """The predicate of a certificate. A certificate is signed as an in-toto Statement.
+    """The fields of a certificate, as a dict.
 
-    Equal certificates have equal predicates. The page "The certificate" lists the fields.
+    A certificate is signed as an in-toto Statement, whose predicate has these fields. The page "The
+    certificate" lists them. Equal certificates have equal predicates.
     """
     claim, terms = certificate.claim, certificate.terms
     return {

@@ -85,7 +85,7 @@ class Keyring:
         return cls.read(path) if path.exists() else cls((), str(path))
 
     def trusted(self) -> keys.TrustedKeys:
-        """The keys to pass to ``verify``. Each key counts only within its dates."""
+        """The keys to pass to ``verify``, and when each key expires, is retired or was revoked."""
         return keys.TrustedKeys(
             MappingProxyType({entry.key_id: entry.public_key for entry in self.entries}),
             MappingProxyType({entry.key_id: entry.validity for entry in self.entries}),

@@ -73,8 +73,10 @@ class TrustedKeys:
 
     Fields:
         ``by_id``: a mapping from key ids to keys.
-        ``dates``: a mapping from key ids to dates. A signature counts only if it was made within
-            the dates of its key. A key without dates always counts.
+        ``dates``: a mapping from key ids to the dates on which a key expires, is retired or was
+            revoked. A signature counts only if the signed statement has a time, and if the key was
+            not expired or retired at this time. If a key was revoked, none of its signatures count.
+            If a key id is not in the mapping, all signatures by this key count.
 
     >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
     >>> list(TrustedKeys.of(key).by_id) == [key_id(key)]

@@ -65,11 +65,13 @@ def verify_release(
     Guarantee: if the call returns, all of this holds:
 
     * A trusted key signed the certificate.
-    * δ is at least the bound that the accountant proves, and at least δ by brute force, [EXACT].
+    * If the certificate promises (ε, δ), its δ is at least the δ that the accountant proves. It is
+      also at least the δ that brute force finds, except where ``unchecked`` says otherwise.
     * The SQL is exactly what the kernel prints for the claim. The certificate states every
       assumption that this SQL needs.
-    * If you pass ``release``, it is the release that was signed. It has the certified columns, a
-      count of at least k in each group, rows in the fixed order, and nothing else.
+    * If you pass ``release``, your file or table is exactly the one that was signed. It has the
+      certified columns, a count of at least k in each group, rows in the fixed order, and nothing
+      else.
 
     Arguments:
         ``envelope``: the text of the certificate.

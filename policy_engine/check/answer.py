@@ -48,13 +48,16 @@ class Answer:
     """The result of ``answer``. If ``findings`` is empty, the SQL text is certified.
 
     Fields:
-        ``claim``: the claim of the text. If the text is not certified, it is the claim of
-            ``canonical``. None if no claim is known.
+        ``claim``: an object that says what the text releases. If the text is not certified, it says
+            what ``canonical`` releases. None if the text is not certified and ``canonical`` is
+            empty.
         ``target``: the parts of the name of the table that the text creates. Empty if the text
             creates no table.
-        ``canonical``: the SQL to run instead. Empty if no such SQL exists, or none is needed.
-        ``afterwards``: a query that computes the rest of the text from the released rows, at no
-            cost. Its table ``released`` means these rows. Empty if no computation remains.
+        ``canonical``: the SQL to run instead of the text. Empty if the text is certified, or if no
+            such SQL is known.
+        ``afterwards``: a second query, if the text computes more than ``canonical`` does, such as
+            shares or ranks. It computes them from the rows of ``canonical``, and calls these rows
+            ``released``. It costs no ε. Empty if there is nothing more to compute.
         ``assumptions``: facts that must be true so that a certified text keeps its promise.
         ``missed``: the parts of the text that ``canonical`` leaves out.
         ``taken``: facts that ``canonical`` assumes and the text does not say, such as types of
@@ -83,8 +86,9 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
     """Check SQL that somebody wrote.
 
     Guarantee: if the answer has no ``findings``, then the text is exactly the query that the kernel
-    prints for ``claim``. Around the query, the text may also create the table ``target``. If you
-    pass a policy, then ``claim`` is the claim of this policy and has its guarantee.
+    prints for ``claim``, or a statement that creates the table ``target`` from this query. If you
+    pass a policy, then ``claim`` is the claim of this policy, and the text has the policy's
+    guarantee.
 
     Arguments:
         ``text``: the SQL.

@@ -125,7 +125,8 @@ def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
 
     Guarantee: if you run exactly ``text`` on the engine, and the assumptions in the certificate
     hold, then the result is (ε, δ)-DP. This holds for the unit of the claim and for the promised
-    neighbours. ε is the promised ε, and δ is at most the promised δ, [EXACT].
+    neighbours. ε is the promised ε. The δ in the certificate is at most the promised δ.
+    ``claim.law.source_tag`` names the proof, such as [EXACT].
 
     Arguments:
         ``text``: the SQL. It must equal, token by token, what the kernel prints for the claim.

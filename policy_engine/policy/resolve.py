@@ -200,8 +200,8 @@ class Policy:
             released, and the number of levels.
         ``models``: the syntactic models that the released groups must meet.
         ``stated``: statements of the author for the certificate, such as purpose and contact.
-        ``part``: None if the policy counts all people. If it counts one random part of them, a
-            pair: the number of parts, and the number of this part.
+        ``part``: None if the policy counts all people. If the people are divided at random, and the
+            policy counts one part of them, this is a pair. For example, (36, 7) is part 7 of 36.
         ``schedule``: the calendar that says when editions are due. None without a calendar.
         ``edition``: the edition that is to be drawn. After ``load_policy`` it has no name.
         ``follows``: the account that sets ε and δ. None if the policy states them.

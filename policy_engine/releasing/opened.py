@@ -93,18 +93,22 @@ class OpenedRelease:
     def to_arrow(self, *, errors: bool = False) -> pa.Table:
         """The rows as an Arrow table.
 
-        With ``errors=True`` the table has these columns about the error after each number ``NAME``:
+        With ``errors=True``, each number ``NAME`` is followed by columns about its error:
 
-        * ``NAME_sd``: the standard deviation of the error.
-        * ``NAME_low`` and ``NAME_high``: in 95 of 100 releases, the number before noise is between
-          these two. The interval does not include the effects of limits that leave people out, of
-          bounds, and of rounded values. A median or quantile of too few values has its bounds here.
-          Other medians and quantiles have empty cells.
         * ``NAME_estimate``: an estimate of the number in the whole source. Only a release from a
-          sample has this column. The other columns are then about the error of the estimate.
+          sample has this column.
+        * ``NAME_sd``: the standard deviation of the error, or of the error of the estimate if there
+          is an estimate.
+        * ``NAME_low`` and ``NAME_high``: the ends of a 95 % interval. In 95 of 100 releases, the
+          number before noise is in this interval. In a release from a sample, the interval is
+          about the number in the whole source. It ignores that limits leave people out, and that
+          values are cut at bounds and rounded.
 
-        If the error of a number cannot be computed from its row, the cells are empty. An example is
-        a mean over an unknown number of values.
+        If the error cannot be computed from the row, ``NAME_sd``, ``NAME_low`` and ``NAME_high``
+        are empty. For example, this is so for a mean if no column shows how many values it has. A
+        median or quantile has no ``NAME_sd``. If the row shows that it has too few values,
+        ``NAME_low`` and ``NAME_high`` are the bounds that the policy sets for its values. Otherwise
+        they are empty, too.
         """
         import pyarrow as pa
 
@@ -166,8 +170,8 @@ class OpenedRelease:
     def to_csv(self, path: str | Path, *, errors: bool = False) -> None:
         """Write the rows to a CSV file. The first line has the names of the columns.
 
-        A missing value becomes an empty field without quotes. If the edition has a name, the first
-        column contains this name, because the file shows it nowhere else.
+        A missing value becomes an empty field without quotes. If the edition has a name, a first
+        column is added that contains the name of the edition in each row.
 
         Arguments:
             ``path``: the file to write.

@@ -93,8 +93,8 @@ class Preview:
         ``edition``: the edition that is due. If no edition is due, the next one.
         ``schedule``: the calendar of the policy. None without a calendar.
         ``warnings``: problems of the policy that are allowed, but seldom intended.
-        ``beside``: a column of the source that seems to identify a person by its name, although the
-            policy says that each row is a person. Empty if there is no such column.
+        ``beside``: a column whose name suggests that it identifies persons, such as ``patient_id``.
+            It is set only if the policy says that each row is a person. Otherwise it is empty.
         ``all_due``: the editions that the account can pay for, if several are due. Otherwise None.
     """
 

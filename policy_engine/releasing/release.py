@@ -212,8 +212,9 @@ def release(
 
     Guarantee:
 
-    * The published rows are the result of the SQL in the certificate. A secret that belongs to this
-      release alone decides its sample or noise.
+    * The published rows are the result of the SQL in the certificate.
+    * The sample or noise depends on a secret that no other release uses. Only a sample with the
+      method ``native`` is drawn with the engine's own random numbers instead.
     * The account is charged before anything is drawn.
     * The ledger records the digest of the result before anybody can see the result.
 
@@ -221,17 +222,17 @@ def release(
         ``policy``: as ``load_policy`` returns it.
         ``project``: the project. The default is the project of the policy's folder.
         ``edition``: the name of the edition. If the policy has a calendar, name a period that is
-            due, such as ``2026-11``. Without a calendar, a new name draws and charges one more
-            edition. The default is then the last edition, or the only one.
+            due, such as ``2026-11``. If it has no calendar, each new name draws and charges one
+            more edition. The default is then the last edition of the policy in its present form,
+            or an edition without a name if there is none.
         ``replace``: if True, a different release in the same place may be overwritten.
-        ``revise``: if True, the edition is drawn again and charged again. If ``policy`` is an
-            edition that its calendar draws again, ``revise`` is ignored, because the calendar and
-            the ledger decide.
-        ``say``: a function that receives one message a call, before anything is charged. A message
-            can be a warning. It can say that the project file now names its ledger, that a release
-            is drawn again and why, or that another account pays than last time. It can also say
-            that a planned policy is charged outside its plan, or that a window begins. The default
-            drops all messages.
+        ``revise``: if True, the edition is drawn again and charged again. If
+            ``policy.edition.is_revision`` is True, the calendar and the ledger decide about this
+            second draw, and ``revise`` is ignored.
+        ``say``: a function that is called with each message, such as a warning. All messages come
+            before the charge. Examples: why a release is drawn again, that the account is not the
+            one that paid last time, that the charge is outside the plan, or that a new window
+            begins. By default nothing is shown.
         ``watch``: a function ``watch(done)`` that returns a context manager. It is called once,
             before the warehouse is used. ``done()`` returns how many per cent of the running query
             are done, or None if the engine does not say. Call ``done`` only inside the ``with``
@@ -241,8 +242,9 @@ def release(
     Raises:
         PolicyError, NotCertifiable: the policy does not fit its source, cannot be certified, or
             needs a search first.
-        NotReleasable: the release was charged and is lost, so only ``revise`` can draw a new one.
-            This error also says that an edition is not due yet, or can no longer be drawn.
+        NotReleasable: the edition is not due yet, can no longer be drawn, was released to another
+            place, or was charged and is lost. The message says whether ``revise`` can draw it
+            again, at the price of a new release.
         BudgetExceeded: the account cannot pay. Nothing was drawn.
         FileError, WarehouseError, LedgerError: a file, the warehouse or the ledger failed. Nothing
             was published, except if the message says that the release exists. Anything that was

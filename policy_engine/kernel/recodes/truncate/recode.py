@@ -23,9 +23,10 @@ class Truncate(ValueRecode):
 
     Fields:
         ``unit``: ``year``, ``quarter``, ``month``, ``week``, ``day`` or ``hour``.
-        ``zone``: the time zone whose clocks decide, for columns of times with a zone. The engine's
-            own rules of the zone are used. When clocks are set back, they show one hour twice. Both
-            hours then become the same value.
+        ``zone``: the time zone in which each year, week, day or hour begins. A zone other than
+            UTC is possible only for a column of times with a zone. The engine's own rules of the
+            zone are used. When clocks are set back, they show one hour twice. Both hours then
+            become the same value.
     """
 
     unit: Unit
