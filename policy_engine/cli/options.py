@@ -17,7 +17,10 @@ KeyOption = Annotated[
     list[Path] | None, Option("--key", help="A public key to trust. Default: the project's key.")
 ]
 KeyringOption = Annotated[
-    Path | None, Option(help="Trust the keys of this keyring, each within its dates.")
+    Path | None,
+    Option(
+        help="Trust the keys of this keyring until they expire or are retired, but no revoked key."
+    ),
 ]
 SignerOption = Annotated[
     Path | None,

@@ -105,10 +105,12 @@ class OpenedRelease:
           values are cut at bounds and rounded.
 
         If the error cannot be computed from the row, ``NAME_sd``, ``NAME_low`` and ``NAME_high``
-        are empty. For example, this is so for a mean if no column shows how many values it has. A
-        median or quantile has no ``NAME_sd``. If the row shows that it has too few values,
-        ``NAME_low`` and ``NAME_high`` are the bounds that the policy sets for its values. Otherwise
-        they are empty, too.
+        are empty. For example, the error of a mean is unknown if no column shows how many values
+        the mean has.
+
+        For a median or quantile, ``NAME_sd`` is always empty. If the row shows that it has too few
+        values, ``NAME_low`` and ``NAME_high`` are the bounds that the policy sets for the values.
+        Otherwise these two are empty, too.
         """
         import pyarrow as pa
 
