@@ -451,9 +451,9 @@ def _engine_section(engine: Any) -> str:
     own = {name: text for name, text in engine.assumes.items() if name != "native"}
     lines += [f"* The certificate assumes that {text}." for text in own.values()]
     if "native" in engine.assumes:
-        lines.append(
-            f"* With native sampling, the certificate assumes that {engine.assumes['native']}."
-        )
+        # What it says of the session is a line of its own above.
+        native = engine.assumes["native"].removesuffix(", and " + own.get("session", ""))
+        lines.append(f"* With native sampling, the certificate assumes that {native}.")
     if engine.lacks:
         lines += ["", "| what is refused | why | what to do instead |", "|---|---|---|"]
     for operation, (reason, remedy) in engine.lacks.items():

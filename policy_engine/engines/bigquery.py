@@ -10,7 +10,7 @@ BIGQUERY = Engine(
     "bigquery", "BigQuery", 300, quote="`", unnamed="`\\", backslash="escapes",
     assumes={
         "secret": "nobody who may see the release can read the secrets relation, its earlier"
-        " states, or the jobs that wrote it",
+        " states, or the jobs that wrote into it",
     },
     lacks={
         "native_sample": ("TABLESAMPLE SYSTEM takes blocks of rows, not rows", "use method: keyed"),

@@ -10,8 +10,9 @@ CLICKHOUSE = Engine(
     "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", case="exact", lists=True,
     zones=True, casts="texts", secret="{salt:String}", home="default",
     assumes={
-        "secret": "nobody who may see the release can read the parameters of the queries: the"
-        " server's log of queries, system.processes, or a log of what was sent to it",
+        "secret": "nobody who may see the release can read the parameters of the queries, in"
+        " system.processes, the server's log of queries, or another log of what the server"
+        " received",
     },
     lacks={
         "bytewise": ("it compares texts by their bytes, and has no collations", "leave it out"),

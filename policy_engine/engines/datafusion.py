@@ -11,10 +11,11 @@ DATAFUSION = Engine(
     "datafusion", "DataFusion", 200, case="quoted", secret="$salt", lists=True, casts="texts",
     home="public", folds="lower", parser="postgres",
     assumes={
-        "secret": "nobody who may see the release can read the parameters of the process that"
-        " runs it: its memory, its logs, or the plan of a query",
-        "opening": "the text reads its table as policy-engine opens it: zeros and NaN have one"
-        " sign, a time with zone is in UTC, and a day or time beyond the year 240,000 is NULL",
+        "secret": "nobody who may see the release can read the parameters of the query, in its"
+        " plan, or in the memory or logs of the process that runs it",
+        "opening": "the SQL reads a table that was opened as policy-engine opens it: -0.0 is read"
+        " as 0, every NaN as the same NaN, a time with a zone in UTC, and a day or time beyond the"
+        " year 240,000 as NULL",
     },
     lacks={
         "bytewise": ("it compares texts by their bytes, and has no collations", "leave it out"),

@@ -19,10 +19,10 @@ _ASSUMES = {
         " of the connection, or the server's general, slow, audit and binary logs"
     ),
     "session": (
-        "the session's sql_mode has none of ANSI_QUOTES, HIGH_NOT_PRECEDENCE, NO_BACKSLASH_ESCAPES"
-        " and PAD_CHAR_TO_FULL_LENGTH, and no strict mode where a table is made; its"
-        " max_sort_length is above the length of any text, sql_select_limit is not set,"
-        " sql_auto_is_null is 0"
+        "these settings hold in the session: sql_auto_is_null is 0; sql_select_limit is not set;"
+        " max_sort_length is above the length of every text; sql_mode contains none of ANSI_QUOTES,"
+        " HIGH_NOT_PRECEDENCE, NO_BACKSLASH_ESCAPES and PAD_CHAR_TO_FULL_LENGTH; if the release is"
+        " a table, sql_mode contains no strict mode"
     ),
 }
 MARIADB = Engine(

@@ -19,8 +19,8 @@ SNOWFLAKE = Engine(
         " account's history of queries with the values bound to them, the profiles of queries,"
         " or a secrets relation",
         "session": _SESSION,
-        "native": "Snowflake keeps each row by an independent coin of the stated probability,"
-        " as its documentation says and nobody here has measured; and " + _SESSION,
+        "native": "Snowflake keeps each row with the stated probability, independently of the"
+        " other rows (this is documented, but was not measured by us), and " + _SESSION,
     },
     lacks={
         "repeat": ("no function repeats a row as often as a column says", "use release.as: counts"),

@@ -14,7 +14,7 @@ _LACKS = {
     "file": ("it reads only tables", "make a table of the file, or release from it with DuckDB"),
 }  # fmt: skip
 _SESSION = (
-    "the session's time zone is UTC, ANSI mode is on, and no setting changes what a text means"
+    "the session's time zone is UTC, ANSI mode is on, and no setting changes what the SQL means"
 )
 _ASSUMES = {
     "secret": (
@@ -25,9 +25,9 @@ _ASSUMES = {
     "texts": "every text of the source is UTF-8, whichever people are in it",
 }
 _NATIVE = (
-    "TABLESAMPLE (p PERCENT) of the engine, Spark 4.3 or later, keeps every row independently, by"
-    " random numbers that nobody can find out: this is documented, and was not measured by us; "
-    + _SESSION
+    "the engine is Spark 4.3 or later, and its TABLESAMPLE (p PERCENT) keeps each row"
+    " independently of the other rows, by random numbers that nobody can find out (this is"
+    " documented, but was not measured by us), and " + _SESSION
 )
 SPARK = Engine(
     "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,

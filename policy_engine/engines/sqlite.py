@@ -17,8 +17,8 @@ SQLITE = Engine(
     "sqlite", "SQLite", 200, quote="`", unnamed="`", backslash="plain", secret=":salt",
     collates=True, enforces_keys=True, lists=True, shares=True, home="main",
     assumes={
-        "secret": "the connection defines policy_engine_sha256 as SHA-256, as policy-engine"
-        " does, and nobody who may see the release can read the memory of its process",
+        "secret": "the connection's function policy_engine_sha256 computes SHA-256, and nobody"
+        " who may see the release can read the memory of the process that runs the SQL",
         "texts": "every text of the source is UTF-8, whichever people are in it",
     },
     lacks={

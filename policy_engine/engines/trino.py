@@ -7,15 +7,16 @@ digits of a second, so every cast says six.
 
 from policy_engine.engines.base import Engine
 
+_SESSION = "the session's time zone is UTC"
+
 TRINO = Engine(
     "trino", "Trino", 128, home="default", folds="lower",
     assumes={
         "secret": "nobody who may see the release can read the secrets relation, its earlier"
         " states and files, or the queries that wrote it",
-        "session": "the session's time zone is UTC",
-        "native": "Trino keeps each row by an independent random number of the stated"
-        " probability, as its documentation says and nobody here has measured; and the"
-        " session's time zone is UTC",
+        "session": _SESSION,
+        "native": "Trino keeps each row with the stated probability, independently of the"
+        " other rows (this is documented, but was not measured by us), and " + _SESSION,
     },
     lacks={
         "bytewise": ("it has no collations", "leave the collation out"),

@@ -15,8 +15,8 @@ TSQL = Engine(
     "tsql", "SQL Server", 128, quote="[", closing="]", labels="ASCII",
     collates=True, enforces_keys=True, home="dbo",
     assumes={
-        "secret": "nobody who may see the release can read the secrets relation, the plans and"
-        " statements that wrote it, or a trace of them",
+        "secret": "nobody who may see the release can read the secrets relation, the"
+        " statements that wrote the secret there and their plans, or a trace of these statements",
         "relation": "the secrets relation holds its secret as VARCHAR or CHAR",
     },
     lacks={
