@@ -11,8 +11,7 @@ CLICKHOUSE = Engine(
     zones=True, casts="texts", secret="{salt:String}", home="default",
     assumes={
         "secret": "nobody who may see the release can read the parameters of the queries, in"
-        " system.processes, the server's log of queries, or another log of what the server"
-        " received",
+        " system.processes, the server's log of queries, or a log of what the server received",
     },
     lacks={
         "bytewise": ("it compares texts by their bytes, and has no collations", "leave it out"),
