@@ -28,6 +28,7 @@ from policy_engine.errors import NothingChecked, UsageError, VerificationFailed
 from policy_engine.kernel.editions import Edition
 from policy_engine.policy.escapes import cell
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.places import files_in
 from policy_engine.policy.project import Project, find_project, load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.editions import in_plan, known_books
@@ -109,9 +110,10 @@ def report(
     is 1. Without (ε, δ), the band is never green.
 
     The certificate of a private choice also has a page. For this page, --release names the policy
-    that was chosen. With --policy, the page of the policy's release shows the candidates of the
-    choice. The page reads the account from the ledger of the policy's project, or from that of this
-    project. A fact that nobody stated is shown as "not stated".
+    that was chosen. If the policy that was chosen is in this project, or named with --policy, the
+    page of its release shows the candidates of the choice. The page reads the account from the
+    ledger of the policy's project, or from that of this project. A fact that nobody stated is shown
+    as "not stated".
 
     With --review-policy, a file that you trust, the page shows whose approvals are required and who
     has approved. This needs no ledger. If approvals are missing, the page is red.
@@ -171,6 +173,7 @@ def report(
         keyring=keyring or (project.keyring if project else None),
         audience=audience.value,
         review_policy=None if review_policy is None else read_review_policy(review_policy),
+        policies=_policy_files(project) if policy is None else (),
     )
     found = gather(named)
     shown = view(found)
@@ -178,6 +181,11 @@ def report(
         _export(found, shown, format, output)
     else:
         _tell(shown, found.reasons, output, _CODES[shown.band.colour])
+
+
+def _policy_files(project: Project | None) -> tuple[Path, ...]:
+    """The files of a project that may be policies."""
+    return () if project is None else tuple(files_in(project.directory, (".yaml", ".yml")))
 
 
 def _as_recorded(policy: Policy, text: str, project: Project) -> Policy:

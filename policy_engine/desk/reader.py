@@ -18,7 +18,7 @@ from policy_engine.attest.approvals import APPROVAL
 from policy_engine.attest.attestation import LARGEST_ENVELOPE, type_of_statement, unverified
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.owners import believed
-from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_path, predicate_digest
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.ring_text import RingKey
 from policy_engine.attest.signers import public_key_of
@@ -179,6 +179,9 @@ class ProjectReader:
             keyring=project.keyring,
             audience="internal",
             folder=self._folder,
+            policies=tuple(
+                path for path in self._files(*_YAML) if self._is_here(certificate_path(path))
+            ),
         )
         return page(view(gather(named)))
 

@@ -1,13 +1,13 @@
 """A private choice as a page says it: the candidates, what was chosen, and what it cost.
 
 What was chosen stands in the policy that was written, which is read only once it is known to be
-that, byte for byte. Pure but for ``choice_beside``.
+that, byte for byte. Pure but for ``choice_beside`` and ``choice_among``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from json import JSONDecodeError, dumps, loads
 from pathlib import Path, PurePath
@@ -25,13 +25,15 @@ from policy_engine.attest.attestation import (
 from policy_engine.attest.choices import ChoiceOf, ChoiceStated, verify_choice
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import certificate_path, predicate_digest
-from policy_engine.errors import VerificationFailed
+from policy_engine.errors import PolicyEngineError, VerificationFailed
 from policy_engine.opening import opened
+from policy_engine.policy.loading import load_policy
 from policy_engine.policy.reading import plain_yaml, read_text
 from policy_engine.policy.scalars import as_told
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
+    from policy_engine.kernel.certificate import Certificate
     from policy_engine.releasing.ledger_state import LedgerState
 
 Colour = Literal["green", "amber", "red"]
@@ -151,12 +153,12 @@ def choice_view(
 
 
 def choice_beside(
-    policy: Path, keys: TrustedKeys, books: LedgerState | None, epsilon: Decimal, delta: Decimal
+    policy: Path, keys: TrustedKeys, books: LedgerState | None, release: Certificate
 ) -> ChosenFor | None:
     """The choice whose certificate lies beside a policy, and is of this file, byte for byte.
 
-    ``epsilon`` and ``delta`` are those of the policy's release. None where there is no certificate,
-    or one of something else: a release needs none.
+    ``release`` is the certificate of the policy's release. None where there is none of a choice:
+    a release needs none.
     """
     beside = certificate_path(policy)
     try:
@@ -175,7 +177,34 @@ def choice_beside(
         choice = _said(said, policy, books)
     except VerificationFailed as error:
         return ChosenFor(None, reasons=error.reasons)
-    return ChosenFor(choice, f"ε = {in_text(own + epsilon)}, δ = {in_text(delta)}")
+    promise = release.promise
+    together = f"ε = {in_text(own + promise.epsilon)}, δ = {in_text(promise.delta)}"
+    return ChosenFor(choice, together)
+
+
+def choice_among(
+    files: Iterable[Path], keys: TrustedKeys, books: LedgerState | None, release: Certificate
+) -> ChosenFor | None:
+    """The choice that wrote the policy of a release, where one of ``files`` is that policy.
+
+    What a choice writes names the entry that paid for it, and so its digest, which the release's
+    certificate states, is that of no policy written before. None where no file is it, or several.
+    """
+    found = [each for file in files if (each := _wrote(file, keys, books, release)) is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def _wrote(
+    policy: Path, keys: TrustedKeys, books: LedgerState | None, release: Certificate
+) -> ChosenFor | None:
+    """The choice that wrote a file, if that is the policy of a release; of others nothing."""
+    try:
+        found = choice_beside(policy, keys, books, release)
+        if found is None or found.choice is None:
+            return None
+        return found if load_policy(policy).digest == release.terms.policy_digest else None
+    except PolicyEngineError:
+        return None
 
 
 def _said(said: Statement, policy: Path | None, books: LedgerState | None) -> ChoiceSaid:

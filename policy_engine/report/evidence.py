@@ -30,7 +30,7 @@ from policy_engine.report.approvals import (
     judged_of,
     read_approvals,
 )
-from policy_engine.report.choice import ChosenFor, choice_beside
+from policy_engine.report.choice import ChosenFor, choice_among, choice_beside
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class Named:
 
     ``books`` is what the project's ledger says, None where no project is near. What lies in
     ``folder`` is named from there on. ``review_policy`` is one that the reader trusts.
+    ``policies`` are the project's files, among which the one that a private choice wrote is looked
+    for where no ``policy`` was named.
     """
 
     certificate: Path
@@ -75,6 +77,7 @@ class Named:
     audience: Audience = "public"
     folder: Path | None = None
     review_policy: ReviewPolicy | None = None
+    policies: tuple[Path, ...] = ()
 
 
 @frozen
@@ -163,7 +166,7 @@ class Evidence:
     ``certificate`` is None where it cannot be read; ``verified`` is None where it does not hold, or
     what was named beside it is not its own, for the ``reasons``; ``fault`` says which. ``rows`` are
     those of a release that was looked at and is its own.
-    ``choice`` is the private one whose certificate lies beside the policy that was named.
+    ``choice`` is the private one whose certificate lies beside the policy.
     ``previous`` is a former certificate: its file, what it states, and why it does not hold, if so.
     """
 
@@ -239,9 +242,8 @@ def gather(named: Named) -> Evidence:
 def _choice(named: Named, certificate: Certificate) -> ChosenFor | None:
     """The private choice that wrote the policy, which is the certificate's."""
     if named.policy is None:
-        return None
-    promise = certificate.promise
-    return choice_beside(named.policy.file, named.keys, named.books, promise.epsilon, promise.delta)
+        return choice_among(named.policies, named.keys, named.books, certificate)
+    return choice_beside(named.policy.file, named.keys, named.books, certificate)
 
 
 def _holds(text: str, keys: TrustedKeys) -> bool:

@@ -150,7 +150,6 @@ def test_what_a_choice_has_no_form_of_is_refused(project, capfd, more):
 def test_the_page_of_a_release_says_how_its_policy_was_chosen(project, capfd):
     assert run(["search", "a.yaml"]) == 0 and run(["release", "a.chosen.yaml"]) == 0
     words = ("out/a.certificate.json", "--release", "out/a.parquet")
-    assert report(capfd, *words)["details"].get("choice") is None
     named = (*words, "--policy", "a.chosen.yaml")
     found = report(capfd, *named)["details"]["choice"]
     assert (found["choice"]["schemes"], found["choice"]["entry"]) == (9, 2)
@@ -191,6 +190,45 @@ def test_the_page_of_a_release_says_how_its_policy_was_chosen(project, capfd):
     assert reason == "c.yaml is not the policy that was chosen: it was changed"
     page = page_of(*words, "--policy", "c.yaml")
     assert reason in page and "How the recoding was chosen" not in page
+
+
+def test_the_choice_of_a_release_is_found_without_its_policy(project, capfd):
+    assert run(["search", "a.yaml"]) == 0 and run(["release", "a.chosen.yaml"]) == 0
+    words = ("out/a.certificate.json", "--release", "out/a.parquet")
+
+    def said() -> object:
+        return report(capfd, *words)["details"].get("choice")
+
+    named = report(capfd, *words, "--policy", "a.chosen.yaml")["details"]["choice"]
+    assert said() == named is not None
+    assert "It belongs to exactly the policy file" in page_of(*words)
+
+    # Not where it is there twice, was changed, cannot be read, or its certificate is not valid.
+    policy, beside = Path("a.chosen.yaml"), Path("a.chosen.certificate.json")
+    text, choice = policy.read_text(), beside.read_text()
+    Path("copy.yaml").write_text(text)
+    assert said() == named
+    Path("copy.certificate.json").write_text(choice)
+    assert said() is None
+    Path("copy.yaml").unlink()
+    policy.write_text(text + "\n")
+    assert said() is None
+    policy.write_bytes(b"\xff")
+    assert said() is None
+    policy.write_text(text)
+    signed = json.loads(choice)["signatures"][0]["sig"]
+    beside.write_text(choice.replace(signed, f"AAAA{signed[4:]}"))
+    assert said() is None
+    beside.write_text(choice)
+    assert said() == named
+
+
+def test_a_choice_that_wrote_another_policy_is_not_that_of_a_release(project, capfd):
+    text = Path("a.yaml").read_text()
+    Path("by_hand.yaml").write_text(text.replace("search:", "# search:"))
+    assert run(["release", "by_hand.yaml"]) == 0 and run(["search", "a.yaml"]) == 0
+    words = ("out/a.certificate.json", "--release", "out/a.parquet")
+    assert report(capfd, *words)["details"].get("choice") is None
 
 
 @pytest.mark.parametrize("measure", ["cost", "of 1.5, or more"])
