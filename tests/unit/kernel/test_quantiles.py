@@ -125,7 +125,7 @@ def test_a_claim_is_written_and_read_again():
 
 
 def test_an_engine_that_was_not_tested_refuses_with_a_remedy():
-    with pytest.raises(Refused, match="was not tested on it; leave it out"):
+    with pytest.raises(Refused, match="were not tested on it; leave it out"):
         printed(claim(MEDIAN), "bigquery")
 
 
