@@ -10,8 +10,8 @@ CLICKHOUSE = Engine(
     "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", case="exact", lists=True,
     zones=True, casts="texts", secret="{salt:String}", home="default",
     assumes={
-        "secret": "nobody who may see the release can read the parameters of the queries, in"
-        " system.processes, the server's log of queries, or a log of what the server received",
+        "secret": "nobody who may see the release can read the queries' parameters, which can be"
+        " in system.processes, in the server's query log, and in logs of received requests",
     },
     lacks={
         "bytewise": ("it compares texts by their bytes, and has no collations", "leave it out"),

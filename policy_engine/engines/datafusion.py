@@ -11,11 +11,11 @@ DATAFUSION = Engine(
     "datafusion", "DataFusion", 200, case="quoted", secret="$salt", lists=True, casts="texts",
     home="public", folds="lower", parser="postgres",
     assumes={
-        "secret": "nobody who may see the release can read the parameters of the query, in its"
-        " plan, or in the memory or logs of the process that runs it",
-        "opening": "the SQL reads a table that was opened as policy-engine opens it: -0.0 is read"
-        " as 0, every NaN as the same NaN, a time with a zone in UTC, and a day or time beyond the"
-        " year 240,000 as NULL",
+        "secret": "nobody who may see the release can read the query's parameters, which can be"
+        " in the query's plan, and in the memory and logs of the process that runs the query",
+        "opening": "the program that opens the table converts these values: -0.0 becomes 0, every"
+        " NaN becomes the same NaN, a time with a zone becomes UTC, and a day or time beyond the"
+        " year 240,000 becomes NULL",
     },
     lacks={
         "bytewise": ("it compares texts by their bytes, and has no collations", "leave it out"),

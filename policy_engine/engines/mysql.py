@@ -15,8 +15,8 @@ _LACKS = {
 }  # fmt: skip
 _ASSUMES = {
     "secret": (
-        "nobody who may see the release can read the variables, the statements or the process list"
-        " of the connection, or the server's general, slow, audit and binary logs"
+        "nobody who may see the release can read any of these: the connection's variables,"
+        " statements and process list, and the server's general, slow, audit and binary logs"
     ),
     "session": (
         "these settings hold in the session: sql_auto_is_null is 0; sql_select_limit is not set;"

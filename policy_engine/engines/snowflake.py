@@ -15,9 +15,9 @@ SNOWFLAKE = Engine(
     "snowflake", "Snowflake", 255, backslash="escapes", secret="$policy_engine_salt",
     collates=True, home="PUBLIC", folds="upper",
     assumes={
-        "secret": "nobody who may see the release can read the session's variables, the"
-        " account's history of queries with the values bound to them, the profiles of queries,"
-        " or a secrets relation",
+        "secret": "nobody who may see the release can read any of these: the session's variables,"
+        " the account's query history with bound values, the query profiles, and any secrets"
+        " relation",
         "session": _SESSION,
         "native": "Snowflake keeps each row with the stated probability, independently of the"
         " other rows (this is documented, but was not measured by us), and " + _SESSION,

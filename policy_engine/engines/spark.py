@@ -25,9 +25,9 @@ _ASSUMES = {
     "texts": "every text of the source is UTF-8, whichever people are in it",
 }
 _NATIVE = (
-    "the engine is Spark 4.3 or later, and its TABLESAMPLE (p PERCENT) keeps each row"
-    " independently of the other rows, by random numbers that nobody can find out (this is"
-    " documented, but was not measured by us), and " + _SESSION
+    "the engine is Spark 4.3 or later, and its TABLESAMPLE (p PERCENT) decides about each row"
+    " independently, with random numbers that stay secret (this is documented, but was not"
+    " measured by us), and " + _SESSION
 )
 SPARK = Engine(
     "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
