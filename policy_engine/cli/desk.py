@@ -40,7 +40,7 @@ def desk(
         Option("--name", help="Another name of this machine that browsers may use in the address."),
     ] = None,
 ) -> None:
-    """Show the accounts, releases, approvals and keys of this project as pages in a browser.
+    """Show accounts, releases, private choices, approvals and keys of this project in a browser.
 
     You can only look at the pages. They change nothing. The command prints the address of the
     pages, which is new each time. Without --open-to-network, only people on this machine who have

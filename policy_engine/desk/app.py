@@ -175,7 +175,8 @@ class _Pages:
             brief=brief,
             now=_now(),
             account_id=views.account_id,
-            states=views.STATES,
+            choice_of=views.choice_of,
+            state_of=views.state_of,
             **values,
         )
         return HTMLResponse(text, status)

@@ -15,7 +15,13 @@ from threading import Lock
 from typing import Any, Literal, TypeVar
 
 from policy_engine.attest.approvals import APPROVAL
-from policy_engine.attest.attestation import LARGEST_ENVELOPE, type_of_statement, unverified
+from policy_engine.attest.attestation import (
+    CHOICE_TYPE,
+    LARGEST_ENVELOPE,
+    PREDICATE_TYPE,
+    stated_type,
+    unverified,
+)
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.owners import believed
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_path, predicate_digest
@@ -40,6 +46,7 @@ from policy_engine.releasing.asking import standing
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.ledger_state import LedgerState, ledger_state
 from policy_engine.releasing.reviewing import REQUEST_SUFFIX, brought_at
+from policy_engine.report.choice import ChoiceView, choice_view
 from policy_engine.report.evidence import Named, gather
 from policy_engine.report.page import page
 from policy_engine.report.view import view
@@ -57,21 +64,27 @@ T = TypeVar("T")
 class CertificateFile:
     """A certificate in the project's folder, by its digest; nothing of it is verified.
 
-    ``charge`` is what the ledger calls it; ``release`` the file beside it, where it is there.
+    ``kind`` is the type that it states, ``charge`` what the ledger calls it. ``release`` is the
+    file beside it, where it is there: of a private choice the policy that was chosen.
     """
 
     path: Path
     sha256: str
+    kind: str
     charge: str
     release: Path | None
 
 
 @frozen
 class Verification:
-    """What verifying a certificate, and the release that stands beside it, has found."""
+    """What verifying a certificate, and the release that stands beside it, has found.
+
+    ``chosen`` is what a private choice chose, where the policy beside it was checked.
+    """
 
     colour: Literal["green", "amber", "red"]
     words: str
+    chosen: str = ""
 
 
 @frozen
@@ -169,13 +182,17 @@ class ProjectReader:
     def report(self, certificate: CertificateFile) -> str:
         """The report of a certificate as a page, as 'policy-engine report' makes it."""
         project = self.project()
+        text, keys = _text(certificate.path), trusted_keys(project)
+        release, books = self._release(certificate), self.books()
+        if certificate.kind == CHOICE_TYPE:
+            return page(choice_view(text, keys, release, books))
         named = Named(
             certificate=certificate.path,
-            text=_text(certificate.path),
-            keys=trusted_keys(project),
+            text=text,
+            keys=keys,
             trusted=(project.named(project.public_key), project.named(project.keyring)),
-            release=self._release(certificate),
-            books=self.books(),
+            release=release,
+            books=books,
             keyring=project.keyring,
             audience="internal",
             folder=self._folder,
@@ -246,13 +263,14 @@ def _stamp(path: Path | None) -> tuple[int, int, int] | None:
 def _certificate(path: Path) -> CertificateFile | None:
     try:
         text = _text(path)
-        stated = unverified(text)
+        kind = stated_type(text)
+        stated = unverified(text, CHOICE_TYPE if kind == CHOICE_TYPE else PREDICATE_TYPE)
     except (FileError, VerificationFailed):
         return None
     name = Path(stated.subject_name).name  # whatever folder it names, it stands beside
-    release = path.with_name(name) if name.endswith((".parquet", ".csv")) else None
+    release = path.with_name(name) if name.endswith((".parquet", ".csv", *_YAML)) else None
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return CertificateFile(path, digest, predicate_digest(stated.predicate), release)
+    return CertificateFile(path, digest, kind, predicate_digest(stated.predicate), release)
 
 
 def _text(path: Path) -> str:
@@ -265,8 +283,10 @@ def _text(path: Path) -> str:
 
 def _verdict(certificate: CertificateFile, release: Path | None, project: Project) -> Verification:
     try:
-        text = _text(certificate.path)
-        found = verify_release(text, trusted_keys(project), release, type_of_statement(text))
+        text, keys = _text(certificate.path), trusted_keys(project)
+        if certificate.kind == CHOICE_TYPE:
+            return _verdict_of_choice(choice_view(text, keys, release, None))
+        found = verify_release(text, keys, release, certificate.kind)
     except VerificationFailed as error:
         return Verification("red", f"because {error}")
     except FileError as error:
@@ -278,6 +298,15 @@ def _verdict(certificate: CertificateFile, release: Path | None, project: Projec
     if release is None:
         return Verification("amber", "the certificate is valid; the release was not checked")
     return Verification("green", "and it belongs to this release")
+
+
+def _verdict_of_choice(found: ChoiceView) -> Verification:
+    if found.choice is None:
+        return Verification("red", f"because {'; '.join(found.band.reasons)}")
+    if found.band.colour == "amber":
+        return Verification("amber", "the certificate is valid; the chosen policy was not checked")
+    chosen = "; ".join(f"{part.name}: {part.chosen}" for part in found.choice.parts)
+    return Verification("green", "and it belongs to this policy", chosen)
 
 
 def _waiting(path: Path, name: str, books: Any) -> WaitingRequest | None:

@@ -301,7 +301,20 @@ STATES = {
     "committed": "published",
     "cancelled": "given back, because nothing ran",
 }
-"""What became of a charge, in words."""
+"""What became of a charge for a release, in words."""
+_CHOICES = {"recoding": "the level of each column", "numbers": "the limits for one person"}
+
+
+def choice_of(entry: Entry) -> str:
+    """What a private choice was charged to choose, in words; empty of a release."""
+    return _CHOICES.get(str(entry.run.predicate.get("chosen")), "")
+
+
+def state_of(entry: Entry) -> str:
+    """What became of a charge, in words."""
+    if entry.state == "committed" and choice_of(entry):
+        return "the chosen policy was written"
+    return STATES[entry.state]
 
 
 def approvals_of(entry: Entry, state: LedgerState) -> tuple[ApprovalsOf, ...]:

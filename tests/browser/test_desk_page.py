@@ -31,7 +31,7 @@ def changed(world, *changes):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """A project: two releases, a limit that was changed, and one that waits for its people."""
+    """A project: two releases, a private choice, a changed limit, and one that waits for people."""
     world = World(tmp_path_factory.mktemp("served"))
     limit = f"accounts: {{{json.dumps(ACCOUNT)}: {{epsilon: 8, delta: 1.0e-3}}}}\n"
     (world.folder / "policy-engine.yaml").write_text(limit)
@@ -39,6 +39,11 @@ def served(tmp_path_factory):
     columns = {each: [HOSTILE[i % 4] for i in range(3000)] for each in HOSTILE[:3]}
     world.release("hostile", columns, budget=ACCOUNT)
     assert world.run("ledger", "limit", ACCOUNT, *words) == 0
+    (world.folder / "choice.yaml").write_text(
+        (world.folder / "hostile.yaml").read_text().replace("name: hostile\n", "name: chosen\n")
+        + "search: {epsilon: 1}\n"
+    )
+    assert world.run("search", "choice.yaml") == 0
     changed(world, ("k: 40", "k: 35"))
     assert world.run("release", "hostile.yaml", "--replace") == 0
     told = {}
@@ -87,14 +92,17 @@ def pages(address, browser, served):
     page.goto(found["releases"])
     found["release"] = page.locator("a[href*='releases/']").first.evaluate("a => a.href")
     found["report"] = page.get_by_text("report", exact=True).first.evaluate("a => a.href")
+    row = page.locator("tr", has_text="search of chosen")
+    found["choice"] = row.get_by_text("report", exact=True).evaluate("a => a.href")
+    found["charge of a choice"] = row.locator("a[href*='releases/']").evaluate("a => a.href")
     found["nowhere"] = f"{address}nowhere"
     found["request"] = (served.folder / "claim.html").as_uri()
     page.close()
     return found
 
 
-NAMES = ("", "releases", "waiting", "policies", "keys", "account", "release", "report", "nowhere",
-         "request")  # fmt: skip
+NAMES = ("", "releases", "waiting", "policies", "keys", "account", "release", "report", "choice",
+         "charge of a choice", "nowhere", "request")  # fmt: skip
 
 
 @pytest.fixture

@@ -146,6 +146,77 @@ def test_what_is_charged_meanwhile_is_shown(cli, policy, serving):
     assert "out/b.parquet" in server.page("/")
 
 
+LEVELS = ("age: {bins: [30, 60]}", "age: {levels: [{bins: [30, 60]}, {bins: [60]}], level: 1}")
+SEARCHED = "search: {epsilon: 0.125}\n"
+
+
+def report_of(page: str) -> str:
+    """The one report that a page leads to."""
+    [found] = re.findall(r'href="\.\./(reports/[0-9a-f]{64})"', page)
+    return f"/{found}"
+
+
+def test_a_private_choice_is_listed_and_its_entry_leads_to_its_page(cli, policy, project, serving):
+    path = policy("a", LEVELS, ("account:", f"{SEARCHED}account:"))
+    assert cli("search", path).code == 0
+    levels = cli("search", path, "--format", "json").document["levels"]
+    server = serving()
+    account = f"/accounts/{account_id('people')}"
+    age = ("bins: [30, 60]", "bins: [60]", "one label for all: *")
+    chosen = f"A private choice of the level of each column: age: {age[levels['age'] - 1]}; sex: "
+    for place in ("/", "/releases", account):
+        text = server.page(place)
+        assert "search of a" in text and "a.chosen.yaml" in text, place
+        assert "ε 0.125, δ 0" in text and "✓ valid" in text and "<td>published</td>" not in text
+        assert chosen in text
+    [entry] = re.findall(r'href="\.\./(releases/\d+)"', server.page(account))
+    page = server.page(f"/{entry}")
+    assert "<dt>Chosen policy</dt>" in page and "the chosen policy was written" in page
+    assert "Changes since the release" not in page
+    assert report_of(page) == report_of(server.page(account))
+    report = server.page(report_of(page))
+    assert "Verified: the certificate of this choice is valid" in report
+    assert f"entry {entry.partition('/')[2]} of its ledger" in report
+
+    # The page of the release by the chosen policy tells of the choice as well.
+    assert cli("release", "a.chosen.yaml").code == 0
+    last = re.findall(r'href="\./(reports/[0-9a-f]{64})"', server.page("/"))[0]
+    assert "How the recoding was chosen" in server.page(f"/{last}")
+
+    # A policy that was changed, or is gone, is not said to be the one that was chosen.
+    file = project / "a.chosen.yaml"
+    file.write_text(file.read_text() + "\n")
+    text = server.page(f"/{entry}")
+    assert "✗ not valid" in text and "it was changed" in text
+    assert chosen not in text
+    file.unlink()
+    assert "the chosen policy was not checked" in server.page(f"/{entry}")
+    assert "do not rely" not in server.page(report_of(page))
+
+
+def test_limits_that_were_chosen_are_listed_too(cli, policy, project, serving):
+    numbers = "measures: {years: {sum: age, per: row, bounds: [0, 100]}}\n"
+    noisy = ("sample: {rate: 0.1}\nk: 20\n", numbers)
+    assert cli("suggest", policy("b", noisy), "--epsilon", "0.125").code == 0
+    text = serving().page("/releases")
+    assert "suggestion for b" in text and "b.suggested.yaml" in text and "✓ valid" in text
+    [bounds] = re.findall(r"bounds: (\[.*?\])", (project / "b.suggested.yaml").read_text())
+    assert f"A private choice of the limits for one person: measures.years.bounds: {bounds}" in text
+
+
+def test_a_link_to_a_choice_out_of_the_project_is_not_followed(
+    cli, policy, project, serving, tmp_path_factory
+):
+    path = policy("a", LEVELS, ("account:", f"{SEARCHED}account:"))
+    assert cli("search", path).code == 0 and cli("release", "a.chosen.yaml").code == 0
+    server = serving()
+    last = re.findall(r'href="\./(reports/[0-9a-f]{64})"', server.page("/"))[0]
+    assert "How the recoding was chosen" in server.page(f"/{last}")
+    own = project / "a.chosen.certificate.json"
+    own.symlink_to(own.rename(tmp_path_factory.mktemp("away") / own.name))
+    assert "How the recoding was chosen" not in server.page(f"/{last}")
+
+
 def test_what_changed_between_releases_is_shown(cli, policy, serving):
     assert cli("release", policy()).code == 0
     assert cli("release", policy(k="15", delta="1.0e-7"), "--replace").code == 0
