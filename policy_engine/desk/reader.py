@@ -16,9 +16,11 @@ from typing import Any, Literal, TypeVar
 
 from policy_engine.attest.approvals import APPROVAL
 from policy_engine.attest.attestation import (
+    CHARGED_TYPES,
     CHOICE_TYPE,
     LARGEST_ENVELOPE,
     PREDICATE_TYPE,
+    UNPROMISED_TYPE,
     stated_type,
     unverified,
 )
@@ -49,7 +51,7 @@ from policy_engine.releasing.reviewing import REQUEST_SUFFIX, brought_at
 from policy_engine.report.choice import ChoiceView, choice_view
 from policy_engine.report.evidence import Named, gather
 from policy_engine.report.page import page
-from policy_engine.report.view import view
+from policy_engine.report.view import unpromised_view, view
 from policy_engine.values import frozen
 
 _LARGEST_RELEASE = 50_000_000
@@ -186,6 +188,8 @@ class ProjectReader:
         release, books = self._release(certificate), self.books()
         if certificate.kind == CHOICE_TYPE:
             return page(choice_view(text, keys, release, books))
+        if certificate.kind == UNPROMISED_TYPE:
+            return page(unpromised_view(text, keys, release))
         named = Named(
             certificate=certificate.path,
             text=text,
@@ -264,7 +268,7 @@ def _certificate(path: Path) -> CertificateFile | None:
     try:
         text = _text(path)
         kind = stated_type(text)
-        stated = unverified(text, CHOICE_TYPE if kind == CHOICE_TYPE else PREDICATE_TYPE)
+        stated = unverified(text, kind if kind in CHARGED_TYPES else PREDICATE_TYPE)
     except (FileError, VerificationFailed):
         return None
     name = Path(stated.subject_name).name  # whatever folder it names, it stands beside

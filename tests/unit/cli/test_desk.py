@@ -217,6 +217,16 @@ def test_a_link_to_a_choice_out_of_the_project_is_not_followed(
     assert "How the recoding was chosen" not in server.page(f"/{last}")
 
 
+def test_a_release_without_a_promise_has_its_page(cli, policy, project, serving):
+    (project / "policy-engine.yaml").write_text("accounts: {people: {guarantee: none}}\n")
+    none = ("guarantee: {epsilon: 0.5, delta: 1.0e-9}", "guarantee: none")
+    assert cli("release", policy("a", none, ("sample: {rate: 0.1}\n", ""))).code == 0
+    server = serving()
+    page = server.page("/releases/1")
+    assert "the statement promises no (ε, δ)" in page and "<dd>no (ε, δ) for one row" in page
+    assert "No (ε, δ): the statement is valid" in server.page(report_of(page))
+
+
 def test_what_changed_between_releases_is_shown(cli, policy, serving):
     assert cli("release", policy()).code == 0
     assert cli("release", policy(k="15", delta="1.0e-7"), "--replace").code == 0
