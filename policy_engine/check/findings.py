@@ -1,7 +1,7 @@
 """Laws, and the findings that one of them is broken.
 
-A law is a sentence that a user sees, with the clause of theory.md it rests on, and what mends a
-breach. A code never changes its meaning, and a retired code is not used again.
+A law is a sentence that a user sees, with the clause of docs/explanation/mechanism.md it rests on,
+and what mends a breach. A code never changes its meaning, and a retired code is not used again.
 """
 
 from __future__ import annotations

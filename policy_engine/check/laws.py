@@ -1,6 +1,7 @@
 """The laws by which ``check`` refuses a text, by code.
 
-The mechanism's three clauses (theory.md) are 1 the sample, 2 the recoding, 3 the suppression.
+The mechanism's three clauses (docs/explanation/mechanism.md) are 1 the sample, 2 the recoding, 3
+the suppression.
 """
 
 from __future__ import annotations

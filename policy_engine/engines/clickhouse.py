@@ -1,7 +1,8 @@
 """ClickHouse 26.9 and later (measured: 26.9, embedded).
 
 A conversion is a function: a cast to a type that is not Nullable fails on a NULL. ``SAMPLE`` takes
-the same rows at every reading (sampling.md). Names have no backslash, which escapes there.
+the same rows at every reading (docs/reference/warehouses.md). Names have no backslash, which
+escapes there.
 """
 
 from policy_engine.engines.base import Engine

@@ -1,8 +1,8 @@
 """DataFusion 50 and later (measured: 55), over a folder of Parquet files.
 
-``TABLESAMPLE`` is parsed and ignored: every row is kept (sampling.md). Its own dates and times are
-counted in nanoseconds, an error outside 1677 to 2262: so a time is one in microseconds here, and is
-truncated by arithmetic.
+``TABLESAMPLE`` is parsed and ignored: every row is kept (docs/reference/warehouses.md). Its own
+dates and times are counted in nanoseconds, an error outside 1677 to 2262: so a time is one in
+microseconds here, and is truncated by arithmetic.
 """
 
 from policy_engine.engines.base import Engine

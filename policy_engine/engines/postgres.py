@@ -1,7 +1,8 @@
 """PostgreSQL 15 and later (measured: 18).
 
 The secret is a setting of the session that only its own statements read. ``TABLESAMPLE BERNOULLI``
-has a seed of 32 bits, found in 328 s, and a parallel join draws one sample a process (sampling.md).
+has a seed of 32 bits, found in 328 s, and a parallel join draws one sample a process
+(docs/reference/warehouses.md).
 """
 
 from policy_engine.engines.base import Engine

@@ -2,8 +2,8 @@
 
 A parameter becomes a literal of the plan, which is kept: so the secret is the one row of a
 relation. ``TABLESAMPLE (p PERCENT)`` has 1,000 seeds before Spark 4.3; from then on it is
-documented, and not measured by us (sampling.md). ``${…}`` is replaced in texts before they are
-read.
+documented, and not measured by us (docs/reference/warehouses.md). ``${…}`` is replaced in texts
+before they are read.
 """
 
 from dataclasses import replace

@@ -102,7 +102,9 @@ def _is_a_person(unit: str, source: str) -> Assumption:
 
 
 def of_sample(method: Method, unit: str, engine: str) -> tuple[Assumption, ...]:
-    """What a way of sampling assumes in an engine (sampling.md), the most important first.
+    """What a way of sampling assumes in an engine, the most important first.
+
+    docs/reference/warehouses.md lists it for each engine.
 
     >>> [each.code for each in of_sample("keyed", "id", "postgres")]
     ['secret_fresh', 'engine_secret']

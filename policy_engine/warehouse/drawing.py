@@ -1,7 +1,7 @@
 """Drawing the sample: a pseudorandom function of every unit, vectorised.
 
-A unit is in iff its 60 pseudorandom bits, under a fresh 128-bit secret, are below
-T = ⌊rate·2⁶⁰⌋ (sampling.md). Nothing but the secret, the unit and T decides: no thread, no
+A unit is in iff its 60 pseudorandom bits, under a fresh 128-bit secret, are below T = ⌊rate·2⁶⁰⌋
+(docs/explanation/mechanism.md). Nothing but the secret, the unit and T decides: no thread, no
 optimiser and no retry can change who is in.
 
 * Rows are numbered from 0. The top 8 bits of row i are byte i of the AES-128-CTR key stream

@@ -333,3 +333,17 @@ def test_a_remedy_names_a_key_that_a_file_can_have():
     }
     assert len(named) > 40
     assert {each for each in named if each[1] not in keys | NOT_OURS} == set()
+
+
+def test_a_page_that_the_code_names_is_one():
+    """A reader of the code looks it up."""
+    pages = {
+        page.name for folder in ("docs", "contributing") for page in (ROOT / folder).rglob("*.md")
+    }
+    named = {
+        (name, page)
+        for name, file in modules().items()
+        for page in re.findall(r"(?<!hashlib)[/ (`]([\w-]+\.md)\b", file.read_text("utf-8"))
+    }
+    assert len(named) > 10
+    assert {each for each in named if each[1] not in pages} == set()

@@ -1,8 +1,9 @@
 """What a claim means, in plain Python: rows in, released rows out, in their order.
 
-Written from the docstrings of ``kernel/`` and from theory.md, without a look at the templates. A
-row is a mapping of a source's columns to values: int, Decimal, float, str, bool, date, time,
-datetime (of a zone: in UTC, without it), UUID, or None. Where the docstrings are silent it chooses:
+Written from the docstrings of ``kernel/`` and from docs/explanation/mechanism.md, without a look at
+the templates. A row is a mapping of a source's columns to values: int, Decimal, float, str, bool,
+date, time, datetime (of a zone: in UTC, without it), UUID, or None. Where the docstrings are silent
+it chooses:
 
 * rows of a unit that tie in its order are told apart by the columns read, in the claim's order (of
   the source alone where relations are joined to it),

@@ -159,7 +159,7 @@ def test_what_is_met_is_what_delta_says(far: str) -> None:
 
 @pytest.mark.parametrize("times", [2, 50])
 def test_agrees_with_dp_accounting(times: int) -> None:
-    """The route that theory.md names: connect-the-dots of the curve, then its composition."""
+    """Another route: connect-the-dots of the curve, then its composition."""
     theirs = privacy_loss_distribution.PrivacyLossDistribution(*connected(20, "0.1", 1e-3))
     composed = theirs.self_compose(times)
     [pair] = pairs_of(SampledSuppression(20, "0.1"), ADD_REMOVE)

@@ -19,7 +19,7 @@ def law(n: int, rate: float, k: int, length: int) -> list[float]:
 
 
 def naive(k: int, rate: float, epsilon: float, last: int) -> float:
-    """The supremum over n and n' up to ``last`` of the double sum, as theory.md has it."""
+    """The supremum over n and n' up to ``last`` of the double sum, as it is defined."""
     a = math.exp(epsilon)
     laws = [law(n, rate, k, last + 1) for n in range(last + 1)]
     best = 0.0

@@ -70,7 +70,7 @@ class Noisy(OfEverybody):
 
     @property
     def source_tag(self) -> str:
-        """Where theory.md has the proof."""
+        """Where docs/explanation/mechanism.md has the proof."""
         return "[PLACE]" if self.table.is_open else "[TABLE]"
 
     @property
