@@ -52,15 +52,15 @@ def attack(
     hierarchy: Annotated[
         Path | None,
         Option(
-            help="The hierarchy of the sensitive column. Two values are similar if they have the"
-            " same label at its first level."
+            help="The hierarchy of the sensitive column. Two values are similar if the "
+            "first level of this hierarchy gives them the same label."
         ),
     ] = None,
     size_limit: Annotated[
         int | None,
         Option(
-            help="Attack a query desk that has the table and answers only counts of at least this"
-            " number."
+            help="The table is not published, but somebody answers how many of its "
+            "people have certain values. An answer below this number is refused."
         ),
     ] = None,
     edges: Annotated[
@@ -72,7 +72,8 @@ def attack(
     policy: Annotated[
         Path | None,
         Option(
-            help="Guess who is in the data from releases of this policy. The people are invented."
+            help="Measure how often an attacker guesses right who is in the data. For "
+            "this, the command makes releases of invented people by this policy."
         ),
     ] = None,
     runs: Annotated[
@@ -87,12 +88,16 @@ def attack(
     The attacks by best guess, homogeneity, background knowledge and skewness need only the table.
     Similarity needs --hierarchy. Linkage needs a file of people (--knowing). Differencing and
     unsorted matching need another publication (--with). The tracker attack needs --size-limit and
-    --knowing. The attack "seed and propagate" needs --edges, a graph of names (--with) and a file
-    of accounts (--knowing).
+    --knowing.
 
-    If the table is a release, its counts are used as weights. The output then also shows a bound
-    that holds for every attack on the release, or on two releases together. With --policy, the
-    command also measures this bound. You cannot attack a release with several groupings
+    The attack "seed and propagate" needs --edges and two files. --with is a graph with names.
+    --knowing lists accounts that the attacker planted, or accounts whose node in the table the
+    attacker knows.
+
+    If the table is a release, its counts are used as weights. The output then also shows how often
+    any attacker can guess right whether a person is in the data. This bound holds for every attack
+    on the release, or on two releases together (--with). With --policy, the command also measures
+    how often a real attack guesses right. You cannot attack a release with several groupings
     (marginals).
 
     Example: policy-engine attack out/adult.parquet --sensitive income

@@ -36,10 +36,15 @@ def audit(
         ),
     ] = None,
     seed: Annotated[
-        int, Option(help="The seed of the invented tables. The samples do not depend on it.")
+        int,
+        Option(
+            help="The seed of the invented tables. The samples and the noise do not depend "
+            "on this seed."
+        ),
     ] = 0,
     confidence: Annotated[
-        str, Option(help="The probability with which a sound mechanism passes the whole audit.")
+        str,
+        Option(help="A correct mechanism passes the whole audit with at least this probability."),
     ] = "0.999999",
 ) -> None:
     """Attack the mechanism: run the certified SQL on neighbouring tables, and compute a lower

@@ -249,8 +249,8 @@ def fault_line(fault: Fault) -> str:
     if fault.settled:
         return f"{fault.text}; settled by {fault.settled.by}: {fault.settled.why}"
     return (
-        f"{fault.text}, though a key that counts has signed it. It counts for nothing; find out who"
-        f" wrote it, then run 'policy-engine ledger settle {fault.record} --by NAME --why TEXT'"
+        f"{fault.text}, though a key that counts has signed it. Find out who wrote it, then run"
+        f" 'policy-engine ledger settle {fault.record} --by NAME --why TEXT'"
     )
 
 
@@ -487,9 +487,9 @@ def publish(
     compares the ledger with published heads. Without WITNESS, the head is published in each place
     that `witnesses` in the project file names.
 
-    First, the command verifies the ledger. The ledger must contain every head that was published in
-    this place before. The place learns the number of records, a hash and the time. A time stamp
-    authority learns only a hash. The ledger is not changed.
+    The command first verifies the ledger. It also checks that the ledger contains every head that
+    was published in the same place before. Readers of the place learn the number of records, a hash
+    and the time. A time stamp authority learns only a hash. The ledger is not changed.
 
     Example: policy-engine ledger publish git:git@example.org:audit/heads.git
     """
@@ -539,15 +539,18 @@ def verify(
 ) -> None:
     """Check that no record of the ledger was changed, dropped, moved or forged.
 
-    If the command finds such a fault, the output names the record, and the exit code is 1. The exit
-    code is also 1 if a signed record contains something that no release writes. In this case,
-    'ledger settle' records who has examined the record.
+    If the command finds such a record, the output names the record, and the exit code is 1. The
+    exit code is also 1 if one of your keys has signed a record that no command writes. In this
+    case, 'ledger settle' records who has examined the record.
 
-    The command also finds out if records are missing at the end. For this, it compares the ledger
-    with the head that this machine has seen, with --head, with --witness, and with the certificates
-    in the project's folder. The default of --witness is `witnesses` of the project file. If the
-    file of the head that was seen cannot be read, the chain is still checked, but the exit code is
-    1. If a witness has no head, the exit code is 4.
+    The command also finds out if records are missing at the end of the ledger. For this, it
+    compares the ledger with the certificates in the project's folder and with earlier heads. A head
+    is the number of records and the hash of the last record. One head is the last one that this
+    machine has seen. --head and --witness give more heads. Without --witness, the command uses
+    `witnesses` of the project file.
+
+    If the head that this machine has seen cannot be read, the records are still checked, but the
+    exit code is 1. If a witness has no head, the exit code is 4.
 
     Example: policy-engine ledger verify
     """

@@ -40,8 +40,8 @@ def calculate(
     most_k: Annotated[
         int | None,
         Option(
-            help="The largest k of the frontier. Default: 500, with replace_one 100, and for"
-            " several releases 50."
+            help="The largest k that is tried. The default is 500. With replace_one it "
+            "is 100, and for several releases 50."
         ),
     ] = None,
     people: Annotated[
@@ -58,20 +58,20 @@ def calculate(
     maximise: Annotated[
         Maximise | None,
         Option(
-            help="The number to maximise under these estimates: people shown, or groups shown."
-            " Default: people."
+            help="With --people and --groups: show as many people, or as many groups, as "
+            "possible. Default: people."
         ),
     ] = None,
     unknown: Annotated[
         int | None,
-        Option(help="For a count: the number of records that the adversary does not know."),
+        Option(help="For an exact count: the number of records that the adversary does not know."),
     ] = None,
     lambda_: Annotated[
         str | None,
         Option(
             "--lambda",
-            help="For a count: an unknown record has the property, and lacks it, with at least this"
-            " probability. At most 1/2.",
+            help="For an exact count: a number λ of at most 1/2. The probability that an "
+            "unknown record is counted is between λ and 1 - λ.",
         ),
     ] = None,
     output: Annotated[
@@ -79,7 +79,8 @@ def calculate(
         Option(
             "--output",
             "-o",
-            help="The plot to draw: FILE.svg, .png or .pdf. For a count: the certificate to write.",
+            help="The file to write: a plot as FILE.svg, .png or .pdf, or the "
+            "certificate of an exact count.",
         ),
     ] = None,
     replace: Annotated[
@@ -89,13 +90,14 @@ def calculate(
     """Calculate the fourth of k, rate, ε and δ from the other three. You need no policy and no
     data.
 
-    If you give only ε and δ, the command finds the k and the rate that show the smallest groups.
-    With --people and --groups, the command finds the k and the rate that show most people, or most
-    groups, on average.
+    If you give only ε and δ, the command finds the k and the rate with the smallest k/rate. This
+    number matters because a group of k/rate people is shown in about half of all releases. With
+    --people and --groups, the command finds the k and the rate with which most people, or most
+    groups, are shown on average.
 
-    With --unknown and --lambda, the command calculates δ for the exact count of the records with a
-    property. This δ holds only under assumptions about what the adversary knows. The (ε, δ) of a
-    release needs no such assumptions.
+    The command can also calculate the δ of an exact count, such as the number of people with an
+    illness. For this, use --unknown, --lambda and --epsilon. This δ holds only under assumptions
+    about what the adversary knows. The (ε, δ) of a release needs no such assumptions.
 
     Example: policy-engine calculate --k 20 --rate 0.1 --epsilon 0.5
     """

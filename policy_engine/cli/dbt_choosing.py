@@ -32,9 +32,9 @@ def search(
 ) -> None:
     """Choose a level for each column of a policy of a dbt project, as 'search' does.
 
-    The source must be built, because the command reads it through the target's profile. The account
-    pays `search.epsilon` before the source is read. The new policy has the same release as POLICY,
-    so 'dbt sync' uses the new policy instead of POLICY.
+    The command reads the source through the target's profile, so dbt must have built the source.
+    The account pays `search.epsilon` before the source is read. The new policy is written beside
+    POLICY. It names the same release, and 'dbt sync' then uses only the new policy.
 
     Example: policy-engine dbt search models/towns.privacy.yml --target prod
     """
@@ -53,7 +53,7 @@ def suggest(
     epsilon: Annotated[
         str,
         typer.Option(
-            "--epsilon", metavar="ε", help="The price of all numbers together, such as 0.02."
+            "--epsilon", metavar="ε", help="The price of all limits together, such as 0.02."
         ),
     ],
     project_dir: ProjectOption = None,
@@ -63,11 +63,11 @@ def suggest(
     edition: EditionOption = None,
     replace: ReplaceOption = False,
 ) -> None:
-    """Choose how much of one person counts in a policy of a dbt project, as 'suggest' does.
+    """Choose the limits for one person in a policy of a dbt project, as 'suggest' does.
 
-    The source must be built, because the command reads it through the target's profile. The account
-    pays ε before the source is read. The new policy has the same release as POLICY, so 'dbt sync'
-    uses the new policy instead of POLICY.
+    The command reads the source through the target's profile, so dbt must have built the source.
+    The account pays ε before the source is read. The new policy is written beside POLICY. It names
+    the same release, and 'dbt sync' then uses only the new policy.
 
     Example: policy-engine dbt suggest models/visits.privacy.yml --epsilon 0.02 --target prod
     """

@@ -20,12 +20,14 @@ dbt.command(short_help="Prepare a dbt project for releases.")(dbt_sync.init)
 dbt.command(short_help="Write the models of the project's policies.")(dbt_sync.sync)
 dbt.command(short_help="Write the policy of a model that was written by hand.")(dbt_sync.adopt)
 dbt.command(short_help="Choose a level for each column of a policy.")(dbt_choosing.search)
-dbt.command(short_help="Choose how much of one person counts.")(dbt_choosing.suggest)
+dbt.command(short_help="Choose the limits for one person.")(dbt_choosing.suggest)
 dbt.command(short_help="Find sensitive data that leaves the project.")(dbt_gate.gate)
-dbt.command(short_help="Show code beside the models, and record who has read it.")(
+dbt.command(short_help="Show code that needs a review, and record who has read it.")(
     dbt_review.review
 )
-dbt.command(short_help="Print the grants for sensitive data, and compare them.")(dbt_grants.grants)
+dbt.command(short_help="Print the grants for sensitive data, and find excess rights.")(
+    dbt_grants.grants
+)
 dbt.command(short_help="Ask for the approvals that releases need.")(dbt_releases.request)
 dbt.command(short_help="Certify and charge what dbt will build.")(dbt_releases.reserve)
 dbt.command(short_help="Sign certificates for what dbt has built.")(dbt_releases.attest)

@@ -15,12 +15,14 @@ def grants(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
 ) -> None:
-    """Print the GRANT and REVOKE statements that dbt.private needs, and compare with the database.
+    """Print GRANT and REVOKE statements for sensitive relations, and report roles with too many
+    rights.
 
     The gate decides which relations are sensitive. The key dbt.private.roles in policy-engine.yaml
-    names the roles that may read these relations. The command prints the statements and does not
-    run them. If PostgreSQL gives these rights to another role, the exit code is 1. DuckDB has no
-    roles, so there the exit code is 4.
+    names the roles that may read these relations. The command prints statements that leave the
+    right to read to these roles. It does not run the statements. It also checks the rights in
+    PostgreSQL. If another role has rights on a sensitive relation, the exit code is 1. DuckDB has
+    no roles, so there the exit code is 4.
 
     Example: policy-engine dbt grants --target prod
     """

@@ -193,9 +193,9 @@ def attest(
     """Sign certificates for the releases that dbt has built.
 
     The command runs the certified SQL of each release again, with the secret of this release. If
-    the result equals the rows of the table, the command signs a certificate. If a table was built
-    without a reservation, it is charged now, and the exit code is 1. The exit code is also 1 if no
-    certificate can describe a table.
+    the result equals the rows of the table, the command signs a certificate. Otherwise the table
+    gets no certificate, and the exit code is 1. If a table was built without a reservation, it is
+    charged now, and also gets no certificate.
 
     Example: policy-engine dbt attest --target prod
     """

@@ -51,12 +51,14 @@ def review(
         Path | None, typer.Option(help="The manifest.json of dbt. Default: that of the project.")
     ] = None,
 ) -> None:
-    """Show code beside the models that nobody has reviewed, or record who has read it.
+    """Show the code that the gate cannot analyse and nobody has reviewed, or record who has read
+    it.
 
-    The gate uses the same list. The list has packages, hooks, operations, materializations, Python
-    models, macros that replace macros of dbt, and everything that runs statements. While the list
-    has entries, the exit code is 1. To record that somebody has read some of them, give NAMES or
-    --all, and also --who and --why. The record is the file privacy-review.yml.
+    The command lists packages, hooks, operations, materializations, Python models, macros that
+    replace macros of dbt, and everything that runs statements. It also lists each `audience` that
+    sees sensitive data. The gate uses the same list. If anything on the list is not reviewed, the
+    exit code is 1. To record a review, give NAMES or --all, and also --who and --why. The command
+    writes the review into the file privacy-review.yml.
 
     Example: policy-engine dbt review 'package dbt_utils' --who ada --why 'writes expressions'
     """

@@ -43,11 +43,11 @@ def init(
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
 ) -> None:
-    """Prepare a dbt project for releases. With MODEL, also write a starter policy for it.
+    """Prepare a dbt project for releases. With MODEL, also write a starter policy for this model.
 
-    The command writes the section `dbt` of policy-engine.yaml, .dbtignore, and the package that
-    release models call. The starter policy uses only the names and types of columns, never their
-    values. Existing files are not changed.
+    The command writes three things: the section `dbt` of policy-engine.yaml, the file .dbtignore,
+    and a dbt package. The models of releases call macros of this package. The starter policy uses
+    only the names and types of columns, never their values. Existing files are not changed.
 
     Example: policy-engine dbt init stg_people
     """
@@ -95,11 +95,12 @@ def sync(
         typer.Option("--prune", help="Remove generated files whose policy no longer exists."),
     ] = False,
 ) -> None:
-    """Write the dbt model of each *.privacy.yml, with its properties and tests, and the package.
+    """Write the dbt models and tests of each *.privacy.yml, and the dbt package that the models
+    call.
 
-    The command certifies all models before it writes the first file. A second run changes nothing.
-    All properties of a release are in one file, and each run writes this file completely. Files
-    that you wrote are never changed.
+    The command certifies all releases before it writes the first file. A second run changes
+    nothing. For each release, a properties file describes the columns and has the tests. Each run
+    writes this file completely. The command never changes files that you wrote.
 
     Example: policy-engine dbt sync --dry-run
     """
@@ -263,11 +264,13 @@ def adopt(
     """Write a policy for a model that somebody wrote by hand, if the program understands the model.
 
     The program reads the compiled SQL as 'certify-sql' does. The output shows how the program
-    understood the SQL. The policy is written beside the model only if it gives the same release. If
-    the model draws no sample, the policy gives the same groups with noise.
+    understood the SQL. The policy is written beside the model. It describes the same release as the
+    SQL, with one exception: if the SQL draws no sample, the policy has the same groups, but adds
+    noise to the counts.
 
     If the program does not understand a part of the SQL, nothing is written and the exit code is 1.
-    The output also names the facts that a policy needs and the SQL does not contain.
+    The same is true if the SQL lacks a fact that a policy needs. In this case the output shows a
+    draft of the policy, with words in capitals for what you must add.
 
     Example: policy-engine dbt adopt towns
     """

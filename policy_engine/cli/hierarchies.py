@@ -50,7 +50,8 @@ def hierarchy(
         Path | None, Option("--output", "-o", help="For countries: the file to write.")
     ] = None,
 ) -> None:
-    """Propose levels for the columns of a policy, check a hierarchy, or write one of countries.
+    """Propose levels for the columns of a policy, check a hierarchy, or write a hierarchy of
+    countries.
 
     If you name a policy, the output lists the levels of each released column, the finest level
     first. 'policy-engine search' chooses among these levels. The output also proposes levels that

@@ -22,7 +22,7 @@ def join(
         Option(help="A copy of the project's keyring, keys.json.", readable=False),
     ] = None,
 ) -> None:
-    """Prepare this machine or clone to release for a project that releases on other machines.
+    """Prepare a new machine or a new clone of a project, so that it can also make releases.
 
     The command makes a signing key for this machine and prints its public key. The person who keeps
     the keyring must add this public key. The command also copies the sealing key and the keyring

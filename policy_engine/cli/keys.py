@@ -81,12 +81,16 @@ def generate(
 def add(
     public_key: Annotated[Path, Argument(help="The PEM file of a public key.", readable=False)],
     since: Annotated[
-        str | None, Option(help="The first day on which the key counts, in UTC. Default: now.")
+        str | None,
+        Option(
+            help="The day that the keyring shows as the key's first day, in UTC. Earlier "
+            "signatures also count. Default: now."
+        ),
     ] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
 ) -> None:
-    """Add a public key to the keyring. The key can belong to a signing command, to CI, or to
+    """Add a public key to the keyring. The key can belong to a key management service, to CI, or to
     someone you trust.
 
     Example: policy-engine keys add kms.pub --note "the KMS key"
@@ -249,8 +253,8 @@ def update(
 def retire(key: KeyArgument) -> None:
     """Retire a key now. Its earlier signatures still count. Its later signatures do not count.
 
-    Use this command for the key of a signing command or of CI. For the project's own key use 'keys
-    rotate'.
+    Use this command for a key of CI, or for a key in a key management service. If the project's own
+    key is a file, use 'keys rotate'.
 
     Example: policy-engine keys retire 3fa2b1c4
     """
@@ -263,13 +267,16 @@ def revoke(
     key: KeyArgument,
     why: Annotated[str, Option(help="The reason. 'verify' shows it to others.")],
 ) -> None:
-    """Revoke a key for ever. None of its signatures counts any more.
+    """Revoke a key for ever. No certificate that it has signed counts any more.
 
-    Revoke a key if a stranger may have it, because a stranger can write any date into a signed
-    text. The keyring records where the project's ledger ends now. Later records that this key has
-    signed do not count, whatever their date. Give the new keyring to everyone who has the old
-    keyring. People who trust the public key itself, with --key, do not learn that the key is
-    revoked.
+    Revoke a key if a stranger may have it. A retired key would not be safe: the stranger could
+    write an early date into a text and sign it.
+
+    The keyring records where the project's ledger ends now. The key's earlier records in the ledger
+    still count. Its later records do not count, whatever their date.
+
+    Give the new keyring to everyone who has the old keyring. People who trust the public key
+    itself, with --key, do not learn that the key is revoked.
 
     Example: policy-engine keys revoke 3fa2b1c4 --why "the laptop was stolen"
     """

@@ -31,8 +31,9 @@ def engines() -> None:
     """List the engines: those that releases run on, and those for which only SQL is written.
 
     The list also names the package of each engine. Other packages can add engines. The program
-    finds such packages if they are installed on this machine. If you install one, you trust the SQL
-    forms of its engine. A certificate names the package of its engine.
+    finds such packages if they are installed on this machine. If you install such a package, you
+    trust its code, because its code says which SQL is certified for its engine. A certificate names
+    the package of its engine.
 
     Example: policy-engine engines
     """

@@ -46,7 +46,8 @@ def assess(
     ] = None,
     quasi: QuasiOption = None,
     count: Annotated[
-        str | None, Option(help="For raw data: the column with the number of people of each row.")
+        str | None,
+        Option(help="For raw data: the column that says for how many people a row stands."),
     ] = None,
     key: Annotated[
         str | None,
@@ -105,14 +106,16 @@ def assess(
         Option("--all-editions", help="For a policy: measure each of its editions separately."),
     ] = False,
 ) -> None:
-    """Measure the syntactic models, risks and utility of a release, or of raw data.
+    """Measure k-anonymity, ℓ-diversity, t-closeness, risks and utility of a release or of raw data.
 
-    A release is public, and so are its results. They are computed only from the rows of the
-    release, with the counts as weights. For each model, the output names the worst group. NULL
-    counts as a value. The results do not include (ε, δ).
+    If you measure a release, the results are as public as the release, because the command reads
+    only its rows. With --population, the results are confidential. The counts are used as weights,
+    and NULL counts as a value. For each model, such as ℓ-diversity, the output names the worst
+    group. The results do not include (ε, δ).
 
-    Any other file is raw data, so its results are confidential. The first line of the output says
-    this. Each row counts as one person, except with --key or --count.
+    If the file is not a release, it counts as raw data, so the results are confidential. The first
+    line of the output says this. --published states that such a file is public. Each row counts as
+    one person, except with --key or --count.
 
     --workload measures how well a decision tree learns from the release. With --raw, the command
     also reads the policy's source, so the results are confidential. If a policy has several

@@ -19,7 +19,8 @@ KeyOption = Annotated[
 KeyringOption = Annotated[
     Path | None,
     Option(
-        help="Trust the keys of this keyring until they expire or are retired, but no revoked key."
+        help="Trust the keys of this keyring. A key counts until it expires or is "
+        "retired. A revoked key never counts."
     ),
 ]
 SignerOption = Annotated[
@@ -50,8 +51,8 @@ QuasiOption = Annotated[
 SuppressedOption = Annotated[
     str | None,
     Option(
-        help="The text in every known column of a suppressed row, such as '*'. Suppressed rows do"
-        " not count as a class."
+        help="A row is suppressed if it has this text, such as '*', in every column of "
+        "--quasi. Suppressed rows are left out."
     ),
 ]
 PublishedOption = Annotated[

@@ -49,9 +49,9 @@ def init(
     """Write a starter policy from the schema of a source, and a project file.
 
     The command uses only the names and types of the columns, never their values. In the policy,
-    each column is a comment with a suggestion. To release a column, remove its comment sign. With
-    --search, each suggestion is a list of levels. 'policy-engine search' then chooses one level for
-    each column.
+    each column has a comment line. Most of these lines suggest a recode that fits the column's name
+    and type. To release a column, remove the comment sign # from its line. With --search, a line
+    can have several recodes, from fine to coarse. 'policy-engine search' then chooses one of them.
 
     Example: policy-engine init data/people.parquet --output policies/people.yaml
     """
@@ -114,7 +114,10 @@ def compile_(
     ] = None,
     method: Annotated[
         str | None,
-        Option(help="The sampling method to write: keyed or native. Default: that of the policy."),
+        Option(
+            help="How the sample is drawn: by a hash with a secret key (keyed), or by the "
+            "engine itself (native). Default: that of the policy."
+        ),
     ] = None,
     schema: Annotated[
         Path | None,

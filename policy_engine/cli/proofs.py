@@ -45,8 +45,8 @@ def certify_sql(
     run instead. It also shows how the program understood each column, and which parts it did not
     understand. If there is no certified SQL to run instead, the output lists the reasons.
 
-    With --policy, the SQL must also be the release of this policy, with the guarantee of this
-    policy.
+    With --policy, the command also compares the SQL with this policy. The SQL must make the same
+    release, with the same guarantee.
 
     Example: policy-engine certify-sql release.sql --dialect duckdb
     """

@@ -85,8 +85,9 @@ def begin(
     Otherwise the first release of a project begins the ledger. The first release does so only if
     the project has no keyring, sealing key, certificate or trace of another ledger.
 
-    If the project has something that only a release makes, add --anew. A new ledger does not know
-    earlier charges. So lower the limit of each account by the amount that was spent before.
+    If the project has a sealing key, a certificate of a release or a trace of another ledger, add
+    --anew. A new ledger does not know earlier charges. So lower the limit of each account by the
+    amount that was spent before.
 
     Example: policy-engine ledger begin
     """
@@ -122,10 +123,11 @@ def limit(
 ) -> None:
     """Change the limit of an account. The ledger records who decided and why.
 
-    Also write the same limit into the project file. Only this command can raise a limit. The
-    project file sets the first limit of an account and can lower a limit. The window of the limit
-    (the key `each`) is that of the project file. If you change the window, all earlier charges
-    count in today's window.
+    Also write the same limit into the project file. The project file sets the first limit of an
+    account and can lower a limit. But only this command can raise a limit.
+
+    A limit can be for a window, such as a year. The key `each` in the project file says how long a
+    window is. If `each` has changed, all earlier charges count in today's window.
 
     If the name of a new account is very similar to that of another account, the command refuses it
     as a probable typing mistake. --new accepts the name. If the account has a review policy, first
@@ -201,8 +203,8 @@ def move(
     public: Annotated[
         str,
         Option(
-            help="The table that the entry joined as public under this name, although it has "
-            "rows of people.",
+            help="Move a table that the entry's policy joined as public under this name, "
+            "although the table has rows of people.",
             metavar="NAME",
         ),
     ] = "",
@@ -213,7 +215,8 @@ def move(
     source. Past charges stay in the old account. If both accounts protect the same people, lower
     the limit of the new account by these charges.
 
-    --public NAME moves the table that the entry joined as public under this name. From now on, the
+    A policy can have joined a table as public, although the table has rows of people. Then name the
+    table with --public, as the policy names it, and give an entry of this policy. From now on, the
     table belongs to ACCOUNT, and is not public any more.
 
     Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
@@ -250,10 +253,11 @@ def rekey(
     """Replace the sealing key OLD by the project's sealing key. The ledger records who decided and
     why.
 
-    If the project has no new sealing key, the command makes one. The ledger uses the sealing key to
-    name each source, so that it knows to which account a source belongs. The command encrypts the
-    old key with the new key and keeps it. So the names stay the same, and past releases can still
-    be opened.
+    First put the new key in the place of the project's sealing key. If no key is there, the command
+    makes one. The ledger names each source with the old key, so that it knows to which account a
+    source belongs. So the old key is still needed. The command encrypts it with the new key and
+    keeps it in the ledger. The names of sources stay the same, and past releases can still be
+    opened.
 
     With --lost instead of OLD, the ledger no longer recognises any past release or the account of
     any source. Every release is then charged again. So lower the limits first.
@@ -299,14 +303,18 @@ def disown(
     records who left it out and why. Also take the right to insert away from the person who wrote
     the row.
 
-    The command never leaves out the first record, a record that a key of the keyring has signed, or
-    two records that fit together. If two records fit together, this machine may lack the keys of a
-    colleague, and 'policy-engine join' says so.
+    The command never leaves out the first record, a record that this machine has seen before, or a
+    record that a key of the keyring has signed. It also refuses to leave out two records that seem
+    to be signed with a key that is not in the keyring. Such a key may be a colleague's.
+    'policy-engine join' says which keys this machine lacks.
 
-    If the keyring has owners, the owners decide: use --owner. If it has no owners, the people who
-    approve a 'change' of an account decide. In this case, first use --ask with --key, which writes
-    a signed request for each account. After these people have approved, run the same command
-    without --ask. If there are no owners and no review policies, any key of the keyring decides.
+    If the keyring has owners, the owners decide. Name the private key of each owner with --owner.
+
+    If the keyring has no owners, but an account has a review policy, the people decide who approve
+    a 'change' of this account. First run the command with --ask and --key. It writes a signed
+    request for each such account. After the people have approved, run the command without --ask.
+
+    If there are no owners and no review policies, any key of the keyring decides.
 
     Example: policy-engine ledger disown 12 --by Ada --why "written by hand, ticket 7"
     """
@@ -367,14 +375,16 @@ def settle_fault(
     by: ByOption,
     why: WhyOption,
 ) -> None:
-    """Record who has examined a fault of a record or entry, and why the record stays.
+    """Record who has examined a faulty record of the ledger, and why this record stays.
 
-    A key of yours may have signed a record that no release writes. An example is a charge without
-    the required approvals. Such a record counts for nothing. 'ledger verify' and 'ledger show'
-    report the record, and exit with 1 until it is settled. Afterwards they still report the record.
+    A record is faulty if one of your keys has signed it, but no command writes such a record. An
+    example is a charge without the required approvals. 'ledger verify' and 'ledger show' report the
+    record, and exit with 1 until it is settled. Afterwards they still report the record. Settling
+    leaves the record as it is. For example, if the record has raised a limit, the limit stays
+    raised until you set a lower limit.
 
-    If nobody knows who wrote the record, the key that signed it was stolen. Then first revoke that
-    key with 'keys revoke'.
+    If nobody knows who wrote the record, assume that the key that signed it was stolen. Then first
+    revoke that key with 'keys revoke'.
 
     Example: policy-engine ledger settle 12 --by Ada --why "a test run by hand, ticket 9"
     """
@@ -392,27 +402,30 @@ def settle(
         bool,
         Option(
             "--from-certificates",
-            help="First charge the releases that certificates prove and the ledger does not know.",
+            help="First charge each release that has a certificate, but no charge in the ledger.",
         ),
     ] = False,
     account: Annotated[
         str | None,
         Option(
-            help="With --from-certificates: the account of a policy that the ledger does not know."
+            help="With --from-certificates: the account to charge if the ledger has no "
+            "earlier charge of the policy."
         ),
     ] = None,
 ) -> None:
     """Settle every charge that has no release.
 
-    If the release of a charge exists with its certificate, the charge is committed. If the release
-    was never started, the charge is given back, because the query did not run and will not run. In
+    If a charged release exists with its certificate, its charge is committed. If a charged release
+    was never started, its charge is given back, because the query did not run and will not run. In
     all other cases the charge stays spent.
 
     If you have restored an older backup of the ledger, use --from-certificates. The command then
-    first charges the releases that the ledger does not know. Each of these releases needs a
-    certificate in the project's folder that a key of the project has signed. 'release' refuses to
-    run until this is done. A charge that no certificate proves stays unknown. So if you have a
-    newer copy of the ledger, restore the newer copy instead.
+    reads all certificates in the project's folder that a key of the project has signed. If the
+    ledger lacks the charge of such a certificate, the command charges it now. Until this is done,
+    'release' refuses to run.
+
+    A lost charge without a certificate cannot be found in this way. So if you have a newer copy of
+    the ledger, restore the newer copy instead.
 
     Example: policy-engine ledger reconcile
     """

@@ -49,10 +49,11 @@ def release(
 ) -> None:
     """Release what is due: certify, charge the account, draw, publish with the certificate.
 
-    If the policy has `refresh` or `period`, the command releases every edition that is due and was
-    not drawn yet, the oldest first. Then it releases the editions that `revise` draws again, each
-    at its own price. A policy without `refresh` and `period` has one edition. If nothing is due,
-    the exit code is 0.
+    If the policy has `refresh` or `period`, each period of its calendar has an edition. The command
+    releases every edition that is due and was not drawn yet, the oldest first. If the policy also
+    has `revise`, the command then draws each older edition a second time when this is due, at its
+    own price. A policy without `refresh` and `period` has one edition. If nothing is due, the exit
+    code is 0.
 
     If you ask again for an edition that was drawn before, you get the same release. The source is
     not read, nothing is charged, and the exit code is 0. If a crash interrupted a release, the

@@ -109,18 +109,21 @@ def report(
     amber and the exit code is 4. If the certificate is not valid, the band is red and the exit code
     is 1. Without (ε, δ), the band is never green.
 
-    The certificate of a private choice also has a page. For this page, --release names the policy
-    that was chosen. If the policy that was chosen is in this project, or named with --policy, the
-    page of its release shows the candidates of the choice. The page reads the account from the
-    ledger of the policy's project, or from that of this project. A fact that nobody stated is shown
-    as "not stated".
+    'search' and 'suggest' also write certificates, and the command makes pages of them, too. For
+    such a page, --release names the policy that was chosen. The page of that policy's release lists
+    the candidates of the choice. For this, the policy must be in this project or named with
+    --policy.
+
+    The page shows the account as it is in the ledger of the policy's project. Without --policy, the
+    page uses the ledger of the project in this folder. A fact that nobody stated is shown as "not
+    stated".
 
     With --review-policy, a file that you trust, the page shows whose approvals are required and who
     has approved. This needs no ledger. If approvals are missing, the page is red.
 
-    The other formats are for a registry of deployments, a NIST SP 800-226 checklist, a data
-    contract (ODCS), or dbt. In these formats, the command lists on stderr the facts that nobody
-    stated. If the certificate is not valid, the command writes none of these formats.
+    With --format, the command can also write an entry for a registry of deployments, a NIST SP
+    800-226 checklist, a data contract (ODCS), or a file for dbt. For these formats, it lists on
+    stderr the facts that nobody stated. If the certificate is not valid, it writes none of them.
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """

@@ -68,11 +68,15 @@ YesOption = Annotated[
 ]
 SqlOption = Annotated[bool, Option("--sql", help="Also show the query.")]
 SearchOption = Annotated[
-    bool, Option("--search", help="Ask for approvals of a search instead of a release.")
+    bool,
+    Option("--search", help="Ask for approvals of 'search', instead of approvals of a release."),
 ]
 SuggestOption = Annotated[
     str | None,
-    Option(metavar="ε", help="Ask for approvals of a suggestion at this ε instead of a release."),
+    Option(
+        metavar="ε",
+        help="Ask for approvals of 'suggest' at this ε, instead of approvals of a release.",
+    ),
 ]
 ONE_CHOICE = "--search or --suggest is of a POLICY, one of them alone"
 _LEAST_DIGITS = 8
@@ -186,35 +190,40 @@ def request(
     edition: options.EditionOption = None,
     review_policy: Annotated[
         Path | None,
-        Option(help="Ask for approvals of this new review policy instead of a release."),
+        Option(
+            help="Ask for approvals of this new review policy, instead of approvals of a release."
+        ),
     ] = None,
     limit: Annotated[
         str | None,
-        Option(help="Ask for approvals of a new limit of this account instead of a release."),
+        Option(
+            help="Ask for approvals of a new limit of this account, instead of approvals of "
+            "a release."
+        ),
     ] = None,
     epsilon: options.NewEpsilonOption = "",
     delta: options.NewDeltaOption = "",
     plan: Annotated[
         str | None,
         Option(
-            help="Ask for approvals of this account's plan in the project file instead of a"
-            " release."
+            help="Ask for approvals of this account's plan in the project file, instead "
+            "of approvals of a release."
         ),
     ] = None,
     search: SearchOption = False,
     suggest: SuggestOption = None,
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="The policy file that the search or suggestion will write."),
+        Option("--output", "-o", help="The policy file that 'search' or 'suggest' will write."),
     ] = None,
     key: options.SignerOption = None,
 ) -> None:
     """Write a signed request for approvals. Give its file to the people who approve.
 
-    Before a charge, these people approve the policy's claim and price. If a drawn release waits for
-    approval, they approve its result. Sign the request with the key of a person in the account's
-    review policy. A request is valid for one charge. If there is already a request that can be
-    used, the command keeps it.
+    Before a charge, the people in the account's review policy approve the policy's claim and price.
+    If a drawn release waits for approval, they approve its result. Sign the request with the key of
+    one of these people. A request is valid for one charge. If an earlier request can still be used,
+    the command keeps it.
 
     Example: policy-engine review request policies/adult/policy.yaml --key ada.pem
     """
@@ -305,13 +314,15 @@ def show(
     needed, no ledger, data or policy.
 
     The output shows the source, the person who is protected, each column with its recode, the
-    filter, the mechanism, the promise, the price, the assumptions, and the differences from the
-    last approved request. All these facts follow from the digests that an approval signs.
+    filter, the mechanism and the promise. It also shows the price, the assumptions, and the
+    differences from the last approved request. The people who approve sign digests, and all these
+    facts follow from these digests.
 
-    Some facts are known only to the ledger. The output marks them as statements of the person who
-    asks. The ledger refuses a request with a false statement. If a request contradicts its own
-    claim, the exit code is 1. With --output, the command writes a page that also has questions to
-    ask about each part.
+    Two facts are known only to the ledger: what is left in the account, and what was approved last.
+    The output marks what is left as a statement of the person who asks. The ledger checks both
+    facts at the charge. If a request contradicts itself, for example if its SQL does not follow
+    from its claim, the exit code is 1. With --output, the command writes a page that also has
+    questions to ask about each part.
 
     Example: policy-engine review show out/a.certificate.claim.review.json -o asked.html
     """

@@ -68,8 +68,8 @@ def search(
         list[str] | None,
         Option(
             metavar="ε",
-            help="With --public: also show the frontier at this ε, with the policy's δ. Repeat the"
-            " option for more.",
+            help="With --public: also show the schemes that no other scheme beats at "
+            "this ε and the policy's δ. Repeat the option for more.",
         ),
     ] = None,
     output: Annotated[
@@ -89,10 +89,10 @@ def search(
 ) -> None:
     """Choose a level for each column of a policy, so that a release shows many people precisely.
 
-    The levels of a column begin with the value itself and end with one label for all. Between them
-    are the levels of its hierarchy or of `levels`, or its recoding. The key `search` of the policy
-    states the price. It can also exclude levels (at_least, at_most, precision) and weigh the
-    columns.
+    Each column has levels. The finest level is the value itself, and the coarsest level is one
+    label for all. Between these two are the levels of the column's hierarchy, the levels of the key
+    `levels`, or the column's recode. The key `search` of the policy states the price. It can also
+    exclude levels (at_least, at_most, precision) and give weights to columns.
 
     A scheme is one level for each column. The command draws a scheme with differential privacy: a
     scheme with a higher score is more likely. The account pays `search.epsilon` before the source

@@ -85,8 +85,10 @@ def show(
     --errors shows three more columns after each number n, also in a CSV. n_sd is the standard
     deviation of the error. In 95 of 100 releases, the number before noise is between n_low and
     n_high. This interval does not include the effects of limits that leave people out, of bounds,
-    and of rounded values. For a median or quantile of too few values, n_low and n_high are its
-    bounds. For other medians and quantiles they are empty.
+    and of rounded values.
+
+    A median or quantile has no n_sd. If it has too few values, n_low and n_high are the bounds that
+    the policy sets for its values. Otherwise n_low and n_high are empty, too.
 
     --output draws the first groups with their 95 % intervals, or writes all rows as CSV. In the
     CSV, a missing value is an empty field without quotes. If the edition has a name, the first
@@ -229,8 +231,8 @@ def estimate(
     ] = None,
     rows: RowsOption = 10,
 ) -> None:
-    """Make the tables of a roll-up or of marginals agree, and estimate the groups that were not
-    shown.
+    """Correct the tables of a roll-up or of marginals so that their sums agree, and estimate the
+    groups that were not shown.
 
     The command reads only the release. So it costs nothing, and its result reveals nothing more
     about the source. The signature and the rows are not checked. To check them, use 'policy-engine

@@ -39,7 +39,7 @@ def suggest(
     policy: PolicyArgument,
     epsilon: Annotated[
         str,
-        Option("--epsilon", metavar="ε", help="The price of all numbers together, such as 0.02."),
+        Option("--epsilon", metavar="ε", help="The price of all limits together, such as 0.02."),
     ],
     output: Annotated[
         Path | None,
@@ -50,19 +50,20 @@ def suggest(
         bool, Option("--replace", help="Replace the policy of an earlier suggestion.")
     ] = False,
 ) -> None:
-    """Choose how much of one person counts: max_groups, max_rows_per_group, bounds of measures.
+    """Choose the limits for one person: max_groups, max_rows_per_group, and the bounds of measures.
 
-    First write the largest possible numbers into the policy: numbers that no person exceeds, as far
-    as the public knows. The candidates are 1, 2, 5, 10 and so on, up to these numbers. For bounds,
-    the candidates are pairs.
+    First write the largest possible limits into the policy: numbers that no person exceeds, as far
+    as the public knows. The candidates for each limit are 1, 2, 5, 10 and so on, up to your number.
+    For bounds, the candidates are pairs.
 
-    The command draws one candidate with differential privacy. A good limit cuts nothing of most
-    people. A limit that is twice as wide is better only if it cuts 2/ε people fewer. ε is divided
-    equally among the numbers.
+    The command draws one candidate for each limit with differential privacy. ε is divided equally
+    among the limits. A narrow limit leaves out rows, or cuts values, of some people. A wide limit
+    needs more noise. If ε′ is one limit's part of ε, this limit is usually doubled only if at least
+    2/ε′ people exceed it but not its double. Under replace_one, the number is 4/ε′.
 
-    The account pays ε before the source is read. The command writes the numbers as an ordinary
+    The account pays ε before the source is read. The command writes the limits as an ordinary
     policy, and a certificate that lists the candidates. Nothing else is shown. If you ask again
-    with the same ε, you get the same numbers. This costs nothing, and the source is not read.
+    with the same ε, you get the same limits. This costs nothing, and the source is not read.
     --edition NAME chooses again, at a price.
 
     Example: policy-engine suggest visits.yaml --epsilon 0.02

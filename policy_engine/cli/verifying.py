@@ -53,19 +53,20 @@ def verify(
 ) -> None:
     """Check a certificate and its release from the files alone.
 
-    The command checks the signature, and prints the SQL again from the claim. It also computes δ by
-    brute force, as a sum over all results. If there are too many results, it bounds the sum from
-    both sides.
+    The certificate contains a claim, which describes the release completely. The command checks the
+    signature, writes the SQL anew from the claim, and compares it with the certificate's SQL. It
+    also computes δ by brute force, as a sum over all results. If there are too many results, it
+    computes an upper and a lower bound of this sum.
 
     With --release, the command also checks the digest, the columns and the order of the release.
-    Every group must have at least k people, and the file must contain nothing else. If the release
-    is a table, give an export of the table as Parquet or CSV. Without --release, or if brute force
-    cannot compute δ, the exit code is 4.
+    Each group must have at least k people. Apart from the rows, the file must contain nothing. If
+    the release is a table, give an export of the table as Parquet or CSV. Without --release, or if
+    brute force cannot compute δ, the exit code is 4.
 
     The trusted keys are those of --key and --keyring. Without these options, the project's own key
-    and keyring are trusted. The output says which keys counted, and how old a signed keyring is. If
-    a newer keys.json is beside the certificate, and the owners of the keyring in --keyring have
-    signed it, then the newer keyring counts instead.
+    and keyring are trusted. The output says which keys counted, and how old a signed keyring is. A
+    newer keys.json can be beside the certificate. If the owners of your keyring have signed the
+    newer file, it is used instead of the keyring in --keyring.
 
     --review-policy names a file from somebody you trust. Then the certificate needs as many
     approvals as this file asks for.

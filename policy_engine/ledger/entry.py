@@ -323,8 +323,9 @@ class Settlement(Decision):
 class Fault:
     """What is wrong with a record that a key of the project has signed: no release writes it.
 
-    It counts for nothing, and says nothing against any other. ``entry`` is the one that it is of,
-    0 for none. ``settled`` is who has looked into it, why it stays, and by which record; None
+    It says nothing against any other. A step that cannot follow and a review policy count for
+    nothing; a charge or a limit counts, though nobody approved it. ``entry`` is the one that it is
+    of, 0 for none. ``settled`` is who has looked into it, why it stays, and by which record; None
     where nobody has.
     """
 
