@@ -94,11 +94,12 @@ def attack(
     --knowing lists accounts that the attacker planted, or accounts whose node in the table the
     attacker knows.
 
-    If the table is a release, its counts are used as weights. The output then also shows how often
-    any attacker can guess right whether a person is in the data. This bound holds for every attack
-    on the release, or on two releases together (--with). With --policy, the command also measures
-    how often a real attack guesses right. You cannot attack a release with several groupings
-    (marginals).
+    If the table is a release, its counts are used as weights. The output then also shows a bound:
+    how often, at most, an attacker who begins with even odds can guess right whether a person is in
+    the data. This bound holds for every attack on the release, or on two releases together
+    (--with). With --policy, the command also measures how often a real attack guesses right.
+
+    You cannot attack a release with several groupings (marginals).
 
     Example: policy-engine attack out/adult.parquet --sensitive income
     """

@@ -268,9 +268,9 @@ def adopt(
     SQL, with one exception: if the SQL draws no sample, the policy has the same groups, but adds
     noise to the counts.
 
-    If the program does not understand a part of the SQL, nothing is written and the exit code is 1.
-    The same is true if the SQL lacks a fact that a policy needs. In this case the output shows a
-    draft of the policy, with words in capitals for what you must add.
+    If the program does not understand a part of the SQL, or if the SQL lacks a fact that a policy
+    needs, nothing is written and the exit code is 1. If only such facts are missing, the output
+    shows a draft of the policy. Words in capitals mark the gaps.
 
     Example: policy-engine dbt adopt towns
     """

@@ -255,9 +255,9 @@ def rekey(
 
     First put the new key in the place of the project's sealing key. If no key is there, the command
     makes one. The ledger names each source with the old key, so that it knows to which account a
-    source belongs. So the old key is still needed. The command encrypts it with the new key and
-    keeps it in the ledger. The names of sources stay the same, and past releases can still be
-    opened.
+    source belongs. So the old key is still needed. The command encrypts the old key with the new
+    key, and keeps it in the ledger. The names of sources stay the same, and past releases can still
+    be opened.
 
     With --lost instead of OLD, the ledger no longer recognises any past release or the account of
     any source. Every release is then charged again. So lower the limits first.
@@ -379,9 +379,10 @@ def settle_fault(
 
     A record is faulty if one of your keys has signed it, but no command writes such a record. An
     example is a charge without the required approvals. 'ledger verify' and 'ledger show' report the
-    record, and exit with 1 until it is settled. Afterwards they still report the record. Settling
-    leaves the record as it is. For example, if the record has raised a limit, the limit stays
-    raised until you set a lower limit.
+    record, and exit with 1 until it is settled. Afterwards they still report the record.
+
+    Settling leaves the record as it is. For example, if the record has raised a limit, the limit
+    stays raised until you set a lower limit.
 
     If nobody knows who wrote the record, assume that the key that signed it was stolen. Then first
     revoke that key with 'keys revoke'.

@@ -112,7 +112,7 @@ def report(
     'search' and 'suggest' also write certificates, and the command makes pages of them, too. For
     such a page, --release names the policy that was chosen. The page of that policy's release lists
     the candidates of the choice. For this, the policy must be in this project or named with
-    --policy.
+    --policy, and the certificate of the choice must be beside the policy.
 
     The page shows the account as it is in the ledger of the policy's project. Without --policy, the
     page uses the ledger of the project in this folder. A fact that nobody stated is shown as "not

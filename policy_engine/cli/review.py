@@ -319,7 +319,7 @@ def show(
     facts follow from these digests.
 
     Two facts are known only to the ledger: what is left in the account, and what was approved last.
-    The output marks what is left as a statement of the person who asks. The ledger checks both
+    The output marks the first fact as a statement of the person who asks. The ledger checks both
     facts at the charge. If a request contradicts itself, for example if its SQL does not follow
     from its claim, the exit code is 1. With --output, the command writes a page that also has
     questions to ask about each part.

@@ -58,8 +58,10 @@ def suggest(
 
     The command draws one candidate for each limit with differential privacy. ε is divided equally
     among the limits. A narrow limit leaves out rows, or cuts values, of some people. A wide limit
-    needs more noise. If ε′ is one limit's part of ε, this limit is usually doubled only if at least
-    2/ε′ people exceed it but not its double. Under replace_one, the number is 4/ε′.
+    needs more noise.
+
+    If ε′ is one limit's part of ε, this limit is usually doubled only if at least 2/ε′ people
+    exceed it but not its double. Under replace_one, the number is 4/ε′.
 
     The account pays ε before the source is read. The command writes the limits as an ordinary
     policy, and a certificate that lists the candidates. Nothing else is shown. If you ask again
