@@ -380,11 +380,11 @@ class Account:
         else:
             plan = () if limit is None else limit.plan
             found = tuple(SlotsLeft(each.name, each.editions) for each in plan)
-        if limit is None or (self._pays((name,)) and self._fits_for_ever(window, limit)):
+        if limit is None or (self._pays((name,)) and self.fits_for_ever(window, limit)):
             return found
         return tuple(replace(each, is_ended=True) for each in found)
 
-    def _fits_for_ever(self, window: Window, limit: Limit) -> bool:
+    def fits_for_ever(self, window: Window, limit: Limit) -> bool:
         """Whether the plan of a window is within what holds for ever, or entered it already."""
         ever = limit.for_ever
         if ever is None or window.entered or not (window.planned or limit.plan):
@@ -817,9 +817,20 @@ def _window_remedy(account: Account, charge: Charge, limit: Limit) -> str:
     ways = [] if left is None else [*_smaller(charge, left)]
     ways += [f"it would fit with {way}" for way in _ways_that_fit(account, charge, refused[0])]
     is_ended = all(each.window for each in refused)
-    if is_ended and limit.of is None and not charge.in_calendar:
+    waits = is_ended and limit.of is None and not charge.in_calendar
+    if waits and _fits_anew(account, charge, limit):
         ways.append(f"wait for the window after {refused[0].window}")
     return "; or ".join([*ways, _raising_rules(account, charge, refused, limit)])
+
+
+def _fits_anew(account: Account, charge: Charge, limit: Limit) -> bool:
+    """Whether a window in which nothing counts yet would pay: by its plan, or by what that leaves.
+
+    A window that begins has the plan of the project file, solved of the policy as it is now.
+    """
+    if any(each.name == charge.policy_name for each in limit.plan):
+        return account.fits_for_ever(Window.none(FOR_EVER, charge.neighbours), limit)
+    return fits(Spent.none(charge.neighbours), charge.asked, limit.rest_alone)
 
 
 def _ways_that_fit(account: Account, charge: Charge, rule: Filter) -> Iterator[str]:
@@ -899,10 +910,9 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     if limit.where:
         place = f" in {limit.where}{to}, and where the ledger has it too, with"
     # A limit is a promise to people: a colleague who only follows our messages does not raise it.
-    raising = (
-        f"{written}ask the person who set it to raise the limit{place} '{command}'{for_what}, or to"
-        " write 'each: year' beside it: then each new year has this limit anew"
-    )
+    raising = f"{written}ask the person who set it to raise the limit{place} '{command}'{for_what}"
+    if fits(Spent.none(charge.neighbours), charge.asked, limit):
+        raising += ", or to write 'each: year' beside it: then each new year has this limit anew"
     ways, first = list(samples_that_fit(spent, charge.asked, limit)), spent.first
     more = first is not None and first.epsilon > (left.epsilon or 0)
     again = ""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.policy.loading import load_policy
+from policy_engine.releasing.release import release
+
+_LATER = datetime(2099, 1, 1, tzinfo=UTC)
 POLICY = """\
 version: 1
 name: {name}
@@ -121,7 +125,7 @@ def test_a_limit_is_raised_and_its_plan_stays(cli, write):
     assert again(cli, planned, edition="a").code == 0
     other = write("{epsilon: 0.3, delta: 1.0e-7}", name="other")
     said = refused(cli, other)
-    assert "wait for the window after 20" in said
+    assert "wait for" not in said  # the rest of the next window is 0.1 too
     epsilon, delta = followed(cli, said)
     limited(f"epsilon: {epsilon}, delta: {delta}, {plan}")
     assert cli("release", other).code == 0
@@ -250,3 +254,39 @@ def test_a_starter_of_a_table_with_dates_has_a_period_and_a_name_of_its_own(cli,
     Path("mine.yaml").write_text(text.replace("  # sex: ", "  sex: "))
     assert cli("validate", "mine.yaml", "visits.yaml").code == 0, cli("validate", "mine.yaml").out
     assert cli("plan", "mine.yaml", "--format", "json").document["edition"]
+
+
+@pytest.mark.parametrize("window", ["", ", each: year", ", each: year, plan: {q: {editions: 2}}"])
+def test_windows_are_no_remedy_of_what_fits_into_none(cli, write, window):
+    """'each: year' was named, and after it the wait for a window, for more than one has at all."""
+    write("planned" if "plan" in window else "{epsilon: 0.1, delta: 1.0e-7}", name="q")
+    policy = write("{epsilon: 3.0, delta: 1.0e-6}", f"epsilon: 1.0, delta: 1.0e-6{window}")
+    said = refused(cli, policy)
+    assert ("each: year" in said, "wait for" in said) == (False, False), said
+    if not window:
+        epsilon, delta = followed(cli, said)
+        limited(f"epsilon: {epsilon}, delta: {delta}")
+        assert cli("release", policy).code == 0
+
+
+def test_a_window_that_begins_pays_for_what_it_is_said_to_pay(cli, write):
+    """What fits into an empty window: 'each: year' is named, then the wait, and then it fits."""
+    limit = "epsilon: 1.0, delta: 1.0e-6"
+    policy = write("{epsilon: 0.9, delta: 9.0e-7}", limit)
+    assert cli("release", policy).code == 0
+    assert "or to write 'each: year' beside it" in refused(cli, policy, "--revise", "--replace")
+    limited(f"{limit}, each: year")
+    more = ("--epsilon", "1", "--delta", "1e-6", "--by", "me", "--why", "years")
+    assert cli("ledger", "limit", "people", *more).code == 0
+    assert "wait for the window after " in refused(cli, policy, "--revise", "--replace")
+    later = release(load_policy(policy), revise=True, replace=True, clock=lambda: _LATER)
+    assert later.outcome == "released"
+
+
+def test_a_window_that_begins_has_a_slot_for_what_is_planned(cli, write):
+    policy = write("planned", "epsilon: 1.0, delta: 1.0e-6, each: year, plan: {visits: {editions:"
+                   " 1}}, rest: 0.1")  # fmt: skip
+    assert cli("release", policy).code == 0
+    assert "wait for the window after 20" in refused(cli, policy, "--revise", "--replace")
+    later = release(load_policy(policy), revise=True, replace=True, clock=lambda: _LATER)
+    assert later.outcome == "released"

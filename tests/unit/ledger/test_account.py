@@ -37,19 +37,20 @@ RAISED = re.compile(
     r"raise the limit(?: in \S+)? to ε (\S+), δ (\S+), (?:which is the ledger's|and where the"
     r" ledger has it too), with 'policy-engine ledger limit census --epsilon \1 --delta \2"
     r" --by NAME --why TEXT' \(enough for this release and (\d+( or)?|for no) more like"
-    r" it(; .*)?\), or to write 'each: year' beside it: then each new year has this limit anew$"
+    r" it(; .*?)?\)(, or to write 'each: year' beside it: then each new year has this limit anew)?$"
 )
 
 
 def obeyed(found, asked):
-    """What a refusal names as a limit that is enough is enough."""
-    epsilon, delta, more, or_more, why = RAISED.search(refusal(found, asked)).groups()
+    """What a refusal names as a limit that is enough is enough; so are windows, where named."""
+    epsilon, delta, more, or_more, why, years = RAISED.search(refusal(found, asked)).groups()
     raised = replace(found, limit=limit(epsilon, delta))
     for _ in range(1 + (0 if more == "for no" else int(more.removesuffix(" or")))):
         admit(raised, asked)
         raised = raised.plus(asked)
     assert or_more or not affords(raised, asked)
     assert (why is None) == (Decimal(delta) <= found.limit.delta)
+    assert (years is not None) == affords(Account("census", limit=found.limit), asked)
     return epsilon, delta
 
 
