@@ -130,5 +130,5 @@ def lines(claim: Claim, engine: str) -> Iterator[str]:
     yield f"  k        {claim.law.k}"
     yield f"  columns  {', '.join(shown.name for shown in claim.columns)}"
     yield from (f"    {shown.name}: {words(shown)}" for shown in claim.columns)
-    for condition in claim.filter:
+    for condition in (*filter(None, [claim.period]), *claim.filter):
         yield f"  only     {words_of(condition, said=plain_words)}"

@@ -13,7 +13,7 @@ from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.timing import schedule_words
+from policy_engine.policy.timing import PeriodOf, schedule_words
 
 RELEASE = "**A certified release**"
 """How the words about a release begin."""
@@ -56,8 +56,10 @@ def _drawn(policy: Policy) -> str:
     where = (
         "Each edition adds its rows" if policy.release.append else "Each takes the last one's place"
     )
+    period = isinstance(policy.schedule, PeriodOf)
+    only = " Each reads only the rows of its period." if period else ""
     return (
-        f"It has editions ({schedule_words(policy.schedule)}), and the guarantee is of each."
+        f"It has editions ({schedule_words(policy.schedule)}), and the guarantee is of each.{only}"
         f" {where} when it is certified; a rebuild changes nothing."
     )
 

@@ -78,6 +78,9 @@ def how(certificate: Certificate, found: tuple[str, ...] = ()) -> How:
 def _steps(certificate: Certificate) -> Iterator[tuple[str, str]]:
     claim, meaning = certificate.claim, meaning_of(certificate.claim)
     yield "source", _source(certificate)
+    edition = certificate.terms.edition
+    if edition is not None and edition.column:
+        yield "edition", f"{edition.words}; no other rows are read"
     if claim.filter:
         only = "; ".join(map(words_of, claim.filter))
         yield "filter", f"only these rows are used: {only}"

@@ -72,7 +72,7 @@ QUESTIONS: Mapping[str, str] = {
     "since last": "What has changed since the last approved request?",
 }
 """What a person who is asked to approve asks of a part, by its label."""
-_OF_EVERY_CLAIM = {"source", "filter", "recode", "release"}
+_OF_EVERY_CLAIM = {"source", "edition", "filter", "recode", "release"}
 _NOTIONS = {
     "add_remove": "the data is compared with data that has one person more or one person less",
     "replace_one": "the data is compared with data in which another person replaces one person",
@@ -104,11 +104,13 @@ def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     if matter.stage == "release":
         yield "bytes", [f"SHA-256 {matter.sha256}"]
     yield "source", [source_words(claim)]
+    yield "edition", [terms.edition.words] if terms.edition and terms.edition.words else []
     yield "person", [person_words(claim), *_doubts(found, claim)]
     yield "columns", (line for each in claim.columns for line in column_lines(each))
     yield "count", [_count(claim)]
-    whole = ["none: all rows of the source are used"]
-    yield "filter", [filter_line(each) for each in claim.filter] or whole
+    beside = "none beside the dates of the edition" if claim.period else "none"
+    none = [f"{beside}: the policy has no condition that a row must meet"]
+    yield "filter", [filter_line(each) for each in claim.filter] or none
     yield "mechanism", _mechanism(certificate)
     yield "promise", _promise(certificate)
     yield "price", _price(found)

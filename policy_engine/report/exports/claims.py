@@ -26,6 +26,9 @@ _SCHEMA = (
     "deployments-schema.yaml"
 )
 
+_ROWS = ("source", "edition", "filter")
+"""The steps that say which rows are read."""
+
 
 def _chosen(source: fields.ExportSource) -> tuple[str, ...]:
     assumed = source.certificate.assumptions
@@ -54,7 +57,7 @@ def _what_it_is(source: fields.ExportSource) -> dict[str, list[fields.ExportFiel
     kind = "Summary statistics" if source.claim.count else "Dataset"
     publisher = [cell(band.releaser_note)] if band.releaser_note else None
     variant = "Pure DP" if Decimal(promise.delta) == 0 else "Approximate DP"
-    steps = [each.text for each in source.details.how.steps if each.name in ("source", "filter")]
+    steps = [each.text for each in source.details.how.steps if each.name in _ROWS]
     domain = f"Any rows of this table: {'; '.join(steps)}" if source.relation else None
     numbers = {"epsilon": at_least(promise.epsilon), "delta": at_least(promise.delta)}
     unit = (source.details.protection.unit, promise.neighbours)

@@ -14,6 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.attest.attestation import unverified
+from policy_engine.attest.certificates import certificate_in
+from policy_engine.check.described import lines
 from policy_engine.releasing.opened import open_release
 
 YEARLY = """\
@@ -380,6 +383,19 @@ def test_a_picture_and_a_csv_file_say_of_which_edition_they_are(cli, yearly):
     renamed = replace_field(done, rows=done.rows.rename_columns(["edition", "n"]))
     renamed.to_csv("b.csv")
     assert Path("b.csv").read_text().startswith('"release_edition","edition","n"')
+
+
+def test_every_list_of_the_rows_that_are_used_has_the_dates_of_the_edition(cli, yearly):
+    cli("release", yearly)
+    path = Path("out/2024/part.certificate.json")
+    rows = "2024: the rows with visited from 2024-01-01 to before 2025-01-01, days of UTC"
+    steps = cli("report", path, "--format", "json").document["details"]["how"]["steps"]
+    assert {"name": "edition", "text": f"{rows}; no other rows are read"} in steps
+    # A registry's domain is "any rows of this table" and what narrows it.
+    domain = cli("report", path, "--format", "registry").out.partition("data_domain: ")[2]
+    assert rows in " ".join(domain.split())
+    claim = certificate_in(unverified(path.read_text())).claim
+    assert "  only     visited from 2024-01-01 to below 2025-01-01" in lines(claim, "duckdb")
 
 
 def test_no_folder_is_made_for_what_is_shown_and_it_is_named(cli, yearly):

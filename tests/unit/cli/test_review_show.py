@@ -10,8 +10,10 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -29,6 +31,7 @@ from policy_engine.report.request_words import QUESTIONS
 
 ROOT = Path(__file__).parents[3]
 ROLES = {"ada": "owner", "ben": "privacy", "cleo": "author"}
+NO_FILTER = "none: the policy has no condition that a row must meet"
 CLAIM = "out/a.certificate.claim.review.json"
 BUNDLE = "out/a.certificate.approvals.intoto.jsonl"
 
@@ -88,7 +91,7 @@ def test_it_needs_nothing_but_the_file(cli, policy, required, tmp_path_factory, 
     assert told["source"] == ["the file people.parquet (Parquet)"]
     assert told["person"] == ["each row is one person"]
     assert told["columns"][:3] == ["age (integer)", "  bins:", '    below 30: "<30"']
-    assert told["filter"] == ["none: all rows of the source are used"]
+    assert told["filter"] == [NO_FILTER]
     assert told["price"][0].startswith("ε 0.5, δ 2.63178346650e-11, paid by account"[:20])
     said, _, left = told["price"][1].partition("; left after this charge: ")
     assert said == '"cleo", who asks, states: the account\'s limit is ε 1, δ 0.000001' and left
@@ -96,6 +99,37 @@ def test_it_needs_nothing_but_the_file(cli, policy, required, tmp_path_factory, 
     assert told["since last"] == ["no request for this policy was approved before"]
     assert told["asked by"][0].startswith('"cleo" (author)')
     assert told["approvers"][:2] == ['1 of owner: "ada"', '1 of privacy: "ben"']
+
+
+PERIOD = 'privacy_unit: row\nperiod: {column: seen, every: year, from: "2024"}'
+ROWS = "the rows with seen from 2024-01-01 to before 2025-01-01, days of UTC"
+
+
+@pytest.mark.parametrize(
+    ("beside", "filtered"),
+    [
+        ("", "none beside the dates of the edition: the policy has no condition that a row must"),
+        ("\nfilter: {sex: {missing: false}}", "sex (text) is not missing"),
+    ],
+)
+def test_which_rows_an_edition_reads_is_told_and_not_that_it_reads_all(
+    cli, policy, required, project, beside, filtered
+):
+    table = pq.read_table("people.parquet")
+    seen = pa.array([date(2024, 3, 1)] * len(table), pa.date32())
+    pq.write_table(table.append_column("seen", seen), "people.parquet")
+    in_time = ("out/a.parquet", "'out/a-{edition}.parquet'")
+    path = policy("a", ("privacy_unit: row", PERIOD + beside), in_time)
+    file = asked(cli, path, "out/a-2024.certificate.claim.review.json")
+    told = decides(cli, file)
+    assert told["edition"] == [f"2024: {ROWS}"]
+    assert told["filter"][0].startswith(filtered)
+    assert not any(ROWS in line for line in told["mechanism"])
+    assert f"  edition     2024: {ROWS}\n" in cli("review", "show", file).out
+    cli("review", "show", file, "--output", "asked.html")
+    page = html.unescape(Path("asked.html").read_text())
+    assert f"2024: {ROWS}" in page
+    assert "all rows" not in page
 
 
 def test_what_names_say_against_who_is_one_person_is_told(cli, policy, required):

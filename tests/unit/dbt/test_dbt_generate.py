@@ -433,6 +433,21 @@ def test_the_types_of_a_release_are_those_of_its_dialect():
     assert found == release.types
 
 
+def test_the_words_of_a_release_in_time_say_that_an_edition_reads_its_period_alone():
+    period = 'period: {column: seen, every: year, from: "2024"}'
+    told = [
+        release_words(
+            model(
+                "town: keep", {"town": "text", "seen": "date"}, conditions=f"\n{schedule}",
+                form="counts, append: true", unit="{column: the key, rows: any}",
+            )
+        )
+        for schedule in (period, "refresh: {every: year}")
+    ]  # fmt: skip
+    own = "Each reads only the rows of its period."
+    assert [own in words for words in told] == [True, False]
+
+
 def test_the_words_of_a_release_have_its_numbers_and_no_template():
     release = model("town: keep", {"town": "text"}, k=20, words=yaml("For {# you #}"))
     words = release_words(release)
