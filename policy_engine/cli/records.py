@@ -231,8 +231,12 @@ def move(
         deciding.move(opened, entry, account, who=by, why=why, public=public)
     document = {"source_of": entry, "from": before, "to": account, "by": by, "why": why}
     what = f"what entry {entry} joined as {public}" if public else f"the source of entry {entry}"
-    text = f"{what} belongs to account {account} now, by {by}: {why}"
-    emit(document, [text])
+    lines = [
+        f"{what} belongs to account {account} now, by {by}: {why}",
+        "past charges stay with the account that paid: people who are in both accounts can lose the"
+        " sum of both limits",
+    ]
+    emit(document, lines)
 
 
 @ledger.command("rekey", short_help="Replace the sealing key.")

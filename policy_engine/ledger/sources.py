@@ -213,7 +213,7 @@ def _of_others(charge: Charge, record: Record, before: Units, units: Units) -> B
     move = (
         "list another account in the project file, write it into the policy, and run"
         f" 'policy-engine ledger move {record.seq} ACCOUNT --by NAME --why TEXT': the source is"
-        " that one's from then on"
+        " that one's from then on, and the same people lose the sum of both limits"
     )
     remedy = f"To count this way from now on, {move}"
     if before and before[0]:

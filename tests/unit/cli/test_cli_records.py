@@ -665,6 +665,8 @@ def test_a_source_is_moved_by_a_record_that_the_ledger_shows(cli, policy, projec
     assert "move       people → others  the source of entry 2, by Ada: new people" in shown
     [move] = cli("ledger", "show", "others", "--format", "json").document["moves"]
     assert (move["source_of"], move["to"], move["by"]) == (2, "others", "Ada")
+    back = cli(*moving, "people", "--by", "Ada", "--why", "the same people").out
+    assert "people who are in both accounts can lose the sum of both limits" in back
     assert cli("ledger", "verify").code == 0
 
 

@@ -82,7 +82,7 @@ def test_after_people_an_account_does_not_pay_for_rows_of_the_same_source(small)
         " tell of somebody does not add up to the account's limit. Write 'privacy_unit: {column:"
         " person}'; else list another account in the project file, write it into the policy, and"
         " run 'policy-engine ledger move 1 ACCOUNT --by NAME --why TEXT': the source is that one's"
-        " from then on"
+        " from then on, and the same people lose the sum of both limits"
     )
     release(policy(small, "{column: person, rows: {first_by: [age]}}", "third"), small.project)
 
