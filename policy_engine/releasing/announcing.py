@@ -16,6 +16,7 @@ from policy_engine.policy.following import of_one_name
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import entries_of
+from policy_engine.releasing.standing import is_nothing_here
 
 
 def announced(
@@ -68,7 +69,19 @@ def _anew(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
     )
     if policy.is_unpromised:
         price = "and what is learnt from both together nothing limits"
-    return f"{_again(plan, last, revise=revise)}: this is a new release, {price}"
+    free = ""
+    if revise and not policy.edition.is_revision and _goes_on(plan, last):
+        kept = "" if last.only_digest is None else ", while its bytes are kept"
+        free = f". The same command without --revise finishes entry {last.id}, at no cost{kept}"
+    return f"{_again(plan, last, revise=revise)}: this is a new release, {price}{free}"
+
+
+def _goes_on(plan: ReleasePlan, last: Entry) -> bool:
+    """Whether what was begun, and does not stand, is just this, and can be finished."""
+    is_same = last.policy_digest == plan.policy.digest and last.request == plan.place
+    if not is_same or is_nothing_here(last) or last.state == "committed":
+        return False
+    return last.only_digest is not None or (last.can_draw and last.run.of == plan.of)
 
 
 def _again(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:

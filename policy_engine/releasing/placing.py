@@ -154,7 +154,7 @@ class Spot:
         entries = [
             entry
             for entry in books.budget.at(self.place)
-            if self._is_ours(entry) and not _is_nothing_here(entry)
+            if self._is_ours(entry) and not standing.is_nothing_here(entry)
         ]
         elsewhere = [entry for entry in entries if entry.run.target != self.ends.name]
         for entry in reversed(entries):
@@ -311,10 +311,6 @@ class Spot:
             return lambda: standing.numbered(rows, certificate.count)
         target, edition = self.target, self.ends.edition
         return lambda: self.opened.release_lines(target, edition)
-
-
-def _is_nothing_here(entry: Entry) -> bool:
-    return entry.state == "cancelled" or (entry.state == "kept" and entry.is_out)
 
 
 def check_place(

@@ -8,6 +8,8 @@ The ledger's record decides, and what exists:
 | started: nothing was drawn | | kept: nothing was seen; ``release`` draws it once more, if it may |
 | started: it was drawn | committed | kept: ``release`` puts those bytes there, while they exist |
 
+What is kept is not promised anything where a later entry of the same release goes before it.
+
 ``look`` asks what stands, and writes nothing; ``mend`` finishes or undoes what a run left first.
 Its rows have a digest, a size, and remarks on what they show that the author may not have meant,
 which are post-processing, and free.
@@ -72,9 +74,21 @@ _OTHER = (
     " or hierarchy does not name: see whether the names are written as the source's values are"
 )
 NOT_STARTED = "it was never started, so nothing ran"
-NOT_DRAWN = "nothing came out that anybody could have seen: 'release' draws it, at no cost"
-SPENT = f"it had its {MOST_ATTEMPTS} attempts: 'release --revise' draws anew, at a new price"
-NOT_THERE = "it was drawn and does not stand: 'release' puts it there, while its bytes are kept"
+_SAME = "the same command without --revise"
+NOT_DRAWN = (
+    f"nothing came out that anybody could have seen: {_SAME} draws it, at no cost, if the policy,"
+    " the source's columns and the version of policy-engine are as they were"
+)
+_WHILE_IT_LASTS = ", and while the period of its edition lasts"
+SPENT = f"it had its {MOST_ATTEMPTS} attempts: {_SAME} says how to draw anew, at a new price"
+NOT_THERE = (
+    f"it was drawn and does not stand: {_SAME} puts it there, while its bytes are kept and the"
+    " policy is as it was"
+)
+SUPERSEDED = (
+    "it stays charged, and nothing comes of it while anything is left of entry {}, which was"
+    " charged after it for the same release"
+)
 
 
 @frozen
@@ -110,7 +124,9 @@ def reconcile(project: Project) -> tuple[Settled, ...]:
         found = [
             entry for entry in ledger.read().budget.entries() if entry.is_open and entry.run.of
         ]
-        return tuple(settle(ledger, entry, project, trusted) for entry in found)
+        # The last first: what becomes of it decides what can become of those before it.
+        settled = [settle(ledger, entry, project, trusted) for entry in reversed(found)]
+        return tuple(reversed(settled))
 
 
 def settle(ledger: Ledger, entry: Entry, project: Project, trusted: TrustedKeys) -> Settled:
@@ -119,13 +135,14 @@ def settle(ledger: Ledger, entry: Entry, project: Project, trusted: TrustedKeys)
         return Settled(ledger.cancel(entry.id, NOT_STARTED), "cancelled", NOT_STARTED)
     digest = entry.only_digest
     if digest is None:
-        why = NOT_DRAWN if entry.can_draw else SPENT
+        why = _why_kept(ledger, entry)
         place = entry.request
         copies.tidy_left(project, place, ledger.read().budget.recorded_at(place))
         return Settled(ledger.keep(entry.id, why), "kept", why)
     run = entry.run
     if mend(run, Ends.of_run(run, project.directory), table_of(project), trusted) != digest:
-        return Settled(ledger.keep(entry.id, NOT_THERE), "kept", NOT_THERE)
+        why = _why_kept(ledger, entry)
+        return Settled(ledger.keep(entry.id, why), "kept", why)
     ends, is_table = Ends.of_run(run, project.directory), not run.is_file
     certificate, place = ends.certificate_path, entry.request
     copy = copies.copy_of(project, place, certificate, digest, is_table=is_table)
@@ -134,6 +151,42 @@ def settle(ledger: Ledger, entry: Entry, project: Project, trusted: TrustedKeys)
     committed = ledger.commit(entry.id, release_name=run.target, release_digest=digest)
     copies.discard(project, place, digest)
     return Settled(committed, "committed", "its release stands with its certificate")
+
+
+def _why_kept(ledger: Ledger, entry: Entry) -> str:
+    """Why an entry stays charged of which nothing stands, and what can still come of it."""
+    places = ledger.read().budget.at(entry.request)
+    later = next((each for each in reversed(places) if _goes_before(each, entry)), None)
+    if later is not None:
+        return SUPERSEDED.format(later.id)
+    if entry.only_digest is not None:
+        return NOT_THERE
+    if not entry.can_draw:
+        return SPENT
+    edition = _edition_of(entry)
+    is_refresh = "zone" in edition and "rows" not in edition
+    return NOT_DRAWN + (_WHILE_IT_LASTS if is_refresh else "")
+
+
+def _goes_before(later: Entry, entry: Entry) -> bool:
+    """Whether ``release`` goes on with a later entry of the same place, as long as it can."""
+    if later.id <= entry.id or is_nothing_here(later):
+        return False
+    is_drawn = later.only_digest is not None
+    is_same = later.policy_digest == entry.policy_digest
+    # What was drawn of a calendar's edition stands, however its policy was changed before.
+    return (is_same and (is_drawn or later.can_draw)) or (is_drawn and "zone" in _edition_of(later))
+
+
+def is_nothing_here(entry: Entry) -> bool:
+    """Whether nothing of an entry can ever stand: it was given back, or lacks its approvals."""
+    return entry.state == "cancelled" or (entry.state == "kept" and entry.is_out)
+
+
+def _edition_of(entry: Entry) -> Mapping[str, object]:
+    """What the certificate of an entry says of its edition; empty where it names none."""
+    told = entry.run.predicate.get("edition")
+    return told if isinstance(told, dict) else {}
 
 
 def table_of(project: Project) -> Digest:

@@ -91,7 +91,9 @@ class SmallProject:
         policy = self.policy(target, method=method)
         return release(policy, self.project, revise=revise, replace=revise)
 
-    def killed(self, patched, owner: object, name: str, target: str = FILE) -> Entry:
+    def killed(
+        self, patched, owner: object, name: str, target: str = FILE, *, revise: bool = False
+    ) -> Entry:
         """The entry that a run leaves that is killed as it comes to ``owner.name``."""
 
         def kill(*_: object, **__: object) -> None:
@@ -99,10 +101,24 @@ class SmallProject:
 
         patched.setattr(owner, name, kill)
         with suppress(Killed):
-            self.release(target)
+            self.release(target, revise=revise)
             raise AssertionError("it was not killed")
         patched.undo()
         return self.entries[-1]
+
+    def told_of_revision(self, patched) -> list[str]:
+        """What is said where a new draw is asked for, which is then not charged."""
+
+        def kill(*_: object, **__: object) -> None:
+            raise Killed
+
+        told: list[str] = []
+        patched.setattr(Ledger, "reserve", kill)
+        with suppress(Killed):
+            release(self.policy(), self.project, revise=True, replace=True, say=told.append)
+            raise AssertionError("it was not killed")
+        patched.undo()
+        return told
 
     @property
     def out(self) -> Path:

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 from small_project import FILE, TABLE, SmallProject
 
-from policy_engine.errors import LedgerError, WarehouseError
+from policy_engine.errors import LedgerError, NotReleasable, WarehouseError
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import publish
@@ -73,7 +73,8 @@ def test_what_may_have_been_seen_is_kept(lab, monkeypatch, target):
     [settled] = reconcile(lab.project)
     assert (settled.outcome, settled.why) == (
         "kept",
-        "it was drawn and does not stand: 'release' puts it there, while its bytes are kept",
+        "it was drawn and does not stand: the same command without --revise puts it there, while"
+        " its bytes are kept and the policy is as it was",
     )
     assert lab.states == ["kept"]
     lab.release(target)
@@ -82,11 +83,57 @@ def test_what_may_have_been_seen_is_kept(lab, monkeypatch, target):
 
 @pytest.mark.parametrize("target", [FILE, TABLE])
 def test_what_nobody_can_have_seen_is_kept_and_drawn_once_more(lab, monkeypatch, target):
-    for told in ("'release' draws it, at no cost", "'release --revise' draws anew"):
+    for told in ("without --revise draws it, at no cost", "says how to draw anew, at a new price"):
         lab.killed(monkeypatch, Ledger, "draw", target)
         [settled] = reconcile(lab.project)
         assert settled.outcome == "kept"
         assert told in settled.why
+    with pytest.raises(NotReleasable, match="'policy-engine release --revise' draws anew, at the"):
+        lab.release(target)
+
+
+@pytest.mark.parametrize("target", [FILE, TABLE])
+def test_no_draw_is_promised_of_what_a_later_entry_has_superseded(lab, monkeypatch, target):
+    """Killed twice with --revise: the last goes before the first, whatever became of that."""
+    for moment in ((Ledger, "draw"), (placing.Spot, "envelope"), (Ledger, "draw")):
+        lab.killed(monkeypatch, *moment, target, revise=True)
+    first, second, last = lab.entries
+    settled = reconcile(lab.project)
+    assert [each.entry.id for each in settled] == [first.id, second.id, last.id]
+    assert [each.outcome for each in settled] == ["kept"] * 3
+    stays = f"it stays charged, and nothing comes of it while anything is left of entry {last.id},"
+    assert settled[0].why.startswith(stays)
+    assert settled[1].why.startswith(stays)
+    assert "the same command without --revise draws it, at no cost" in settled[2].why
+    assert lab.release(target).entry == last.id
+    assert lab.states == ["kept", "kept", "committed"]
+    assert lab.release(target).outcome == "stands"
+    assert len(lab.entries) == 3
+
+
+def test_what_a_later_entry_that_never_started_has_not_superseded_is_drawn(lab, monkeypatch):
+    first = lab.killed(monkeypatch, Ledger, "draw")
+    lab.killed(monkeypatch, Ledger, "start", revise=True)
+    settled = reconcile(lab.project)
+    assert [each.outcome for each in settled] == ["kept", "cancelled"]
+    assert "draws it, at no cost" in settled[0].why
+    assert lab.release().entry == first.id
+
+
+@pytest.mark.parametrize(
+    ("moment", "kept"),
+    [((Ledger, "draw"), ""), ((placing.Spot, "envelope"), ", while its bytes are kept")],
+)
+def test_a_new_draw_of_what_was_begun_is_told_that_it_can_be_finished(
+    lab, monkeypatch, moment, kept
+):
+    """At no cost, by the same command without --revise; of what stands nothing is to finish."""
+    entry = lab.killed(monkeypatch, *moment)
+    [told] = lab.told_of_revision(monkeypatch)
+    finished = f"The same command without --revise finishes entry {entry.id}, at no cost{kept}"
+    assert told.endswith(finished)
+    assert lab.release().entry == entry.id
+    assert "without --revise" not in lab.told_of_revision(monkeypatch)[0]
 
 
 def test_a_charge_without_a_run_stays_open(lab):
