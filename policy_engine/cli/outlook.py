@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Set
 from decimal import Decimal
+from typing import Any
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import SamplePair
@@ -12,6 +13,7 @@ from policy_engine.accounting.noise_laws import deviation, shown_half
 from policy_engine.compile.public_groups import NotPublic, all_groups
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms.meaning import Meaning
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.intervals import count_off, within_words
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import (
@@ -30,6 +32,7 @@ from policy_engine.kernel.mechanisms.quantile_words import (
     rank_error,
 )
 from policy_engine.kernel.mechanisms.tables import Clip, Measure
+from policy_engine.kernel.sources import People, Rows
 from policy_engine.policy.choice_notes import OF_NUMBERS
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
@@ -124,7 +127,7 @@ class Outlook:
             yield from self._groups()
         count = policy.release.count_as if policy.release.form == "counts" else "its rows"
         if isinstance(policy.noise, Noise):
-            yield from _noisy(policy, policy.noise, count, self, meaning.exact)
+            yield from _noisy(policy, policy.noise, count, self, meaning)
             return
         for text in policy.protection.estimates(policy, count, self.own.half, self.own.error):
             yield f"counts     {text}"
@@ -155,17 +158,18 @@ class Outlook:
 
 
 def _noisy(
-    policy: Policy, noise: Noise, count: str, seen: Outlook, exact: Set[int]
+    policy: Policy, noise: Noise, count: str, seen: Outlook, meaning: Meaning[Any]
 ) -> Iterator[str]:
     """What numbers with noise are: counts, and the sums, means and groupings beside them."""
     few = not seen.open and math.prod(seen.known) <= noise.groups
     divisors = divisors_of(noise.measures, noise.quantities, count)
     yield from _counts(policy, noise, count, seen.own.error, in_all=few)
-    yield from _measures(policy, noise, divisors, exact)
+    yield from _measures(policy, noise, divisors, meaning.exact)
     yield from _quantiles(policy, noise, divisors)
     yield from _cuts(policy, noise, in_all=few)
-    yield from _within(noise, divisors)
-    yield from _groupings(policy, noise, divisors)
+    unit = meaning.claim.unit
+    yield from _within(noise, divisors, unit)
+    yield from _groupings(policy, noise, divisors, unit)
     yield from _part(policy, count)
 
 
@@ -241,7 +245,9 @@ def _quantiles(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Ite
         yield from (f"           {text}" for text in beside)
 
 
-def _groupings(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
+def _groupings(
+    policy: Policy, noise: Noise, divisors: Mapping[int, str], unit: People | Rows
+) -> Iterator[str]:
     """What each coarser grouping shows, and how far its numbers are off."""
     for place, coarse in enumerate(noise.groupings, 1):
         counts = [f"{shown_half(t, policy.k)} people" for t in coarse.tables[:1]]
@@ -252,7 +258,8 @@ def _groupings(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Ite
         for each in noise.measures:
             about = error_of(each, noise.quantities, coarse.tables, divisors)
             yield f"           {each.name}: give or take {about} (1 SD)"
-        words = within_words(noise.measures, noise.quantities, coarse.tables, divisors)
+        beside = (noise.measures, noise.quantities, coarse.tables, divisors)
+        words = within_words(*beside, unit=unit)
         yield from (f"           {text}" for text in words)
 
 
@@ -302,12 +309,13 @@ def _part(policy: Policy, count: str) -> Iterator[str]:
         yield f"           {told}"
 
 
-def _within(noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
+def _within(noise: Noise, divisors: Mapping[int, str], unit: People | Rows) -> Iterator[str]:
     """By how much each number is off in 95 of 100 releases."""
     tables = (noise.table, *(each.noise for each in noise.quantities))
     own = {} if noise.cut_table is None else {cut.name: noise.cut_table for cut in noise.cuts}
     beside = (noise.measures, noise.quantities, tables, divisors, own)
-    first, *others = within_words(*beside, quantiles=[each.name for each in noise.quantiles])
+    names = [each.name for each in noise.quantiles]
+    first, *others = within_words(*beside, unit=unit, quantiles=names)
     yield f"interval   {first}"
     yield from (f"           {text}" for text in others)
 

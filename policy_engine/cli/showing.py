@@ -84,8 +84,9 @@ def show(
 
     --errors shows three more columns after each number n, also in a CSV. n_sd is the standard
     deviation of the error. In 95 of 100 releases, the number before noise is between n_low and
-    n_high. This interval does not include the effects of limits that leave people out, of bounds,
-    and of rounded values.
+    n_high. This interval does not include a person's groups beyond max_groups, a person's rows
+    beyond max_rows_per_group, or the effect of bounds and of rounded values. So the true number can
+    be far outside.
 
     A median or quantile has no n_sd. If it has too few values, n_low and n_high are the bounds that
     the policy sets for its values. Otherwise n_low and n_high are empty, too.

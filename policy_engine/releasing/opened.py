@@ -10,7 +10,7 @@ from contextlib import closing
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from math import isnan
 from operator import itemgetter
 from pathlib import Path
@@ -101,8 +101,9 @@ class OpenedRelease:
           is an estimate.
         * ``NAME_low`` and ``NAME_high``: the ends of a 95 % interval. In 95 of 100 releases, the
           number before noise is in this interval. In a release from a sample, the interval is
-          about the number in the whole source. It ignores that limits leave people out, and that
-          values are cut at bounds and rounded.
+          about the number in the whole source. It does not include a person's groups beyond
+          ``max_groups``, a person's rows beyond ``max_rows_per_group``, or the effect of bounds
+          and of rounded values.
 
         If the error cannot be computed from the row, ``NAME_sd``, ``NAME_low`` and ``NAME_high``
         are empty. For example, the error of a mean is unknown if no column shows how many values
@@ -217,7 +218,7 @@ class OpenedRelease:
             by,
             tuple(bars),
             max(0, self.rows.num_rows - most),
-            number.is_moved,
+            number.left_out,
             "" if number.unstated is None else str(number.unstated),
             edition.words,
         )
@@ -292,13 +293,13 @@ class OpenedRelease:
         unstated = [str(each.unstated) for each in self.numbers if each.unstated is not None]
         remarked = (f"warning: {text}" for text in self.remarks)
         rest += "".join(f"<p>{marked(text)}</p>" for text in (*once, *unstated, *remarked))
-        moved = any(each.is_moved and each.unstated is None for each in self.numbers)
+        without = [each.left_out for each in self.numbers if each.unstated is None]
         name, edition = marked(self.certificate.terms.policy_name), self._edition.words
         which = f", edition {marked(edition)}" if edition else ""
         return (
             f"<p><b>{name}</b>{which}: {marked(self.promise)}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{rest}"
-            f"<p>± is 1 SD; between the two in brackets {lies(is_moved=moved)}."
+            f"<p>± is 1 SD; between the two in brackets {lies([*chain(*without)])}."
             " Nothing was checked here: <code>policy-engine verify</code> does.</p>"
         )
 

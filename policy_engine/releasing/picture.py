@@ -7,12 +7,13 @@ number is written beside its bar, and the title and the description tell it to a
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import floor, log10, nan
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.errors import UsageError, to_install
+from policy_engine.kernel.mechanisms.meaning import either
 from policy_engine.policy.escapes import escaped
 from policy_engine.values import frozen
 
@@ -27,10 +28,14 @@ _LINE = 60  # of letters below the axis, where the labels of bars are long
 _ALL = "'policy-engine show FILE --output all.csv' writes all"
 
 
-def lies(*, is_moved: bool) -> str:
-    """What an interval is, behind "between the two"; ``is_moved`` by bounds and rounding."""
-    moved = ", but for what bounds and rounding move" if is_moved else ""
-    return f"lies what counts in 95 of 100 releases{moved}"
+def lies(left_out: Sequence[str]) -> str:
+    """What an interval is, behind "between the two", and what it leaves out.
+
+    >>> lies(["a person's groups beyond 3"])
+    "lies what counts in 95 of 100 releases, without a person's groups beyond 3"
+    """
+    without = f", without {either(left_out)}" if left_out else ""
+    return f"lies what counts in 95 of 100 releases{without}"
 
 
 @frozen
@@ -99,7 +104,7 @@ class DrawnNumber:
 class Picture:
     """Bars with intervals: what they are ``of``, by which columns, and how many are left out.
 
-    ``is_moved``: by bounds and rounding, beyond its interval. ``unstated`` says why there is none.
+    ``left_out`` is what its intervals do not include. ``unstated`` says why there are none.
     ``edition``: which one of its policy it is of, in words; empty of the only one.
     """
 
@@ -108,7 +113,7 @@ class Picture:
     by: str
     bars: tuple[DrawnNumber, ...]
     more: int = 0
-    is_moved: bool = False
+    left_out: tuple[str, ...] = ()
     unstated: str = ""
     edition: str = ""
 
@@ -140,7 +145,7 @@ class Picture:
 
     def _lines(self, where: str) -> str:
         """What the lines are, or why there are none."""
-        return self.unstated or f"{where} {lies(is_moved=self.is_moved)}"
+        return self.unstated or f"{where} {lies(self.left_out)}"
 
     def svg(self) -> str:
         """The picture as SVG, in the colours of the page that it stands on, or black on nothing."""

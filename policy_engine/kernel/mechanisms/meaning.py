@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.common import ReleaseLaw
-from policy_engine.kernel.sources import Drawn, People
+from policy_engine.kernel.mechanisms.tables import Clip
+from policy_engine.kernel.sources import Drawn, Groups, People, Rows
 from policy_engine.kernel.values_shown import number_of_text
 from policy_engine.values import frozen
 
@@ -92,8 +93,8 @@ class ShownNumber:
 
     It is what stands in the column ``name``, times ``scale``. ``deviation`` is how far that is off
     (1 SD) in a row. ``interval`` is where what counts lies in 95 of 100 releases; either is not
-    known of every row, and of none where its error is ``unstated``. ``is_moved``: bounds and the
-    rounding of values move what counts, which neither tells.
+    known of every row, and of none where its error is ``unstated``. ``left_out`` is what counts
+    nowhere, or is changed before it counts, which neither tells.
     """
 
     name: str
@@ -101,7 +102,7 @@ class ShownNumber:
     scale: float
     deviation: Callable[[RowNumbers], float]
     interval: Callable[[RowNumbers], tuple[float, float] | None]
-    is_moved: bool = False
+    left_out: tuple[str, ...] = ()
     unstated: Unstated | None = None
 
 
@@ -285,6 +286,40 @@ def at_one_value(column: str, *, descends: bool) -> str:
         f"a person with several rows counts only at the {which} {column}: the numbers of {others}"
         " ones lack such people and are too low, so this is not a time series"
     )
+
+
+def left_out(
+    unit: People | Rows, clip: Clip | None = None, *, is_bounded: bool = False
+) -> tuple[str, ...]:
+    """What no interval of a number includes: what limits cut, and what bounds and rounding change.
+
+    ``clip`` is of the number's values; None for how many people there are.
+
+    >>> left_out(Rows(), Clip(0, 9), is_bounded=True)
+    ('the effect of bounds and of rounded values',)
+    """
+    found = []
+    if isinstance(unit.order, Groups):
+        found.append(f"a person's groups beyond {unit.groups}")
+        if clip is not None and clip.per == "row":
+            found.append(f"a person's rows beyond {clip.rows} in a group")
+    elif unit.order is not None:
+        found.append("a person's rows beyond one")
+    if is_bounded:
+        found.append("the effect of bounds and of rounded values")
+    return tuple(found)
+
+
+def either(told: Iterable[str]) -> str:
+    """What is said of each of these, each once.
+
+    >>> either("abbc"), either("ab"), either("a")
+    ('a, b, or c', 'a or b', 'a')
+    """
+    *others, last = dict.fromkeys(told)
+    if not others:
+        return last
+    return f"{', '.join(others)}{',' if len(others) > 1 else ''} or {last}"
 
 
 def any_row(claim: Claim) -> str:

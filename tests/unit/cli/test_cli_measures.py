@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -155,6 +156,7 @@ def _rows(*people):
     return {"p": person, "g": group, "x": pa.array(cost, pa.float64())}
 
 
+CHECKED = ". Nothing was checked here: policy-engine verify does."
 WITHIN = [("a", 5.0)]
 #: By 400 people each: in three groups; with three rows in one; with a value above the bounds, as
 #: far below, and at both; without one.
@@ -212,6 +214,53 @@ def test_how_many_people_are_cut_is_told_once_for_the_release(tmp_path, monkeypa
     assert "have in a group a total of x below 0 or above 5" in shown.out
     planned = cli("plan", "policy.yaml").out
     assert f"cut        people_with_groups_cut, how many {groups}" in planned
+
+
+@pytest.mark.parametrize(
+    ("more", "unit", "left_out"),
+    [
+        ("", "{column: p}", "a person's groups beyond 1"),
+        ("", "{column: p, rows: any}", "a person's rows beyond one"),
+        ("count: {people: n, rows: visits}", "{column: p}",
+         "a person's groups beyond 1 or a person's rows beyond 2 in a group"),
+        ("count: {people: n, rows: visits}\nmeasures: {x: {sum: x, per: row, bounds: [0, 10]}}",
+         "{column: p}",
+         "a person's groups beyond 1, a person's rows beyond 2 in a group, or the effect of bounds"
+         " and of rounded values"),
+        ("measures: {x: {sum: x, bounds: [0, 10]}}", "row",
+         "the effect of bounds and of rounded values"),
+        ("", "row", ""),
+    ],
+)  # fmt: skip
+def test_wherever_an_interval_stands_it_is_said_what_it_leaves_out(
+    tmp_path, monkeypatch, cli, more, unit, left_out
+):
+    """A new user's limits cut 29 % of the rows, and no interval had the truth or said why."""
+    monkeypatch.chdir(tmp_path)
+    if unit == "{column: p}":
+        rows = ", max_rows_per_group: 2" if "rows" in more else ""
+        more += f"\ncontribution: {{max_groups: 1{rows}}}"
+    pq.write_table(pa.table(MANY_CUT), "p.parquet")
+    Path("policy-engine.yaml").write_text(PROJECT)
+    Path("policy.yaml").write_text(POLICY.format(unit=unit, more=more))
+    planned = cli("plan", "policy.yaml").out
+    assert cli("release", "policy.yaml").code == 0
+    show = ("show", "out/r.parquet", "--errors")
+    for said in (planned, cli(*show).out, cli(*show, "--output", "all.csv").out):
+        assert "in 95 of 100 releases noise puts" in said
+        assert said.count("these intervals do not include") == (left_out != "")
+        assert not left_out or f"these intervals do not include {left_out}\n" in said
+    cli("report", "out/r.certificate.json", "--release", "out/r.parquet", "-o", "r.html")
+    page, opened = html.unescape(Path("r.html").read_text()), open_release("out/r.parquet")
+    assert f"these intervals do not include {left_out}" in page or not left_out
+    picture = opened.picture(opened.numbers[-1].name)
+    for drawn in (picture.caption, opened._repr_html_(), picture.draw().get_xlabel()):
+        without = f", without {left_out}" if left_out else ""
+        told = f"lies what counts in 95 of 100 releases{without}"
+        words = " ".join(re.sub("<[^>]*>", "", drawn).split()).removesuffix(CHECKED)
+        assert words.endswith(told)
+    counted = opened.picture().caption
+    assert counted.partition(";")[2] in page
 
 
 @pytest.mark.parametrize(

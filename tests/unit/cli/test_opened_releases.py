@@ -27,7 +27,7 @@ from policy_engine.releasing.release import restore
 
 mpl.use("Agg")
 
-BETWEEN = lies(is_moved=False)
+BETWEEN = lies(())
 
 NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
 SUMS = (
@@ -360,7 +360,7 @@ def test_a_unit_of_the_calendar_is_called_by_its_name(project, policy, unit, nam
 
 def test_bounds_and_rounding_are_named_where_they_move_a_number_alone(policy):
     done = release(load_policy(policy("a", SUMS, epsilon="0.9", delta="9.0e-7")))
-    moved = "but for what bounds and rounding move"
+    moved = "without the effect of bounds and of rounded values"
     for name, is_moved in (("n", False), ("total", True), ("mean", True)):
         assert (moved in done.opened.picture(name).caption) == is_moved
     assert moved in done._repr_html_()

@@ -272,6 +272,8 @@ def test_what_a_count_with_noise_says_is_said_in_words():
         "every row is a person.\n\nWhat it says: n is how many people of the source" in words["row"]
     )
     assert "a person is counted in up to 3 groups" in words["{column: the key, rows: all}"]
+    left_out = "these intervals do not include a person's groups beyond 3"
+    assert left_out in words["{column: the key, rows: all}"] and left_out not in words["row"]
     assert "of whom one row counts, drawn at random." in words["{column: the key, rows: any}"]
 
 

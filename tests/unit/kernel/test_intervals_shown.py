@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
 from policy_engine.accounting.noise_laws import gaussian, laplace
 from policy_engine.kernel.mechanisms import Clip, Measure, Quantity
 from policy_engine.kernel.mechanisms.noisy_counts.intervals import NoiseOf, within_words
-from policy_engine.kernel.sources import Column
+from policy_engine.kernel.sources import Column, Groups, People, Rows
 from policy_engine.kernel.types import Type
 
 AGE = Column("age", Type("integer"))
@@ -70,14 +71,18 @@ def test_the_words_name_each_number_and_from_where_on_a_mean_says_something():
     rows = Quantity(None, Clip(0, 1, rows=3), None, VALUES)
     divisors, cuts = {0: "n"}, {"people_cut_groups": COUNTS}
     drawn = ((SUM, rows), (COUNTS, VALUES, VALUES), divisors, cuts)
-    first, left_out, middle, alone = within_words(measures, *drawn, quantiles=["middle"])
+    unit = People(Column("id", Type("text")), Groups(3))
+    words = partial(within_words, measures, *drawn, quantiles=["middle"])
+    first, left_out, middle, alone = words(unit=Rows())
     assert first.startswith("in 95 of 100 releases noise puts n off by at most 7; rows by at most")
     assert first.endswith("; people_cut_groups by at most 7")
     assert "mean by at most 24 / n where the mean is 45, up to " in first
     assert left_out == "these intervals do not include the effect of bounds and of rounded values"
     assert middle == "middle has no such interval: it depends on how close its values lie"
     assert alone.startswith("mean is noise alone where n is below ")
-    (alone,) = within_words(measures[:1], *drawn[:3])
+    limits = "a person's groups beyond 3, a person's rows beyond 3 in a group, a"
+    assert [*words(unit=unit)][1].startswith(f"these intervals do not include {limits}")
+    (alone,) = within_words(measures[:1], *drawn[:3], unit=Rows())
     assert alone.endswith("rows by at most 8")
 
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.noise import IntegerTable
+from policy_engine.kernel.mechanisms.meaning import either, left_out
 from policy_engine.kernel.mechanisms.tables import Measure
+from policy_engine.kernel.sources import People, Rows
 from policy_engine.kernel.types import digits_of
 from policy_engine.values import frozen
 
@@ -127,6 +130,11 @@ def count_off(over: int, quantities: Sequence[DrawnBeside], tables: Sequence[Int
     return within(tables[over]) * grain + grain - 1
 
 
+def left_out_of(unit: People | Rows, quantity: DrawnBeside) -> tuple[str, ...]:
+    """What no interval of a quantity includes."""
+    return left_out(unit, quantity.clip, is_bounded=quantity.center is not None)
+
+
 def within_words(
     measures: Sequence[Measure],
     quantities: Sequence[DrawnBeside],
@@ -134,6 +142,7 @@ def within_words(
     divisors: Mapping[int, str],
     cuts: Mapping[str, IntegerTable] | None = None,
     *,
+    unit: People | Rows,
     quantiles: Sequence[str] = (),
 ) -> Iterator[str]:
     """By how much each number is off in 95 of 100 releases, and which mean is noise alone.
@@ -149,8 +158,9 @@ def within_words(
         told.append(f"{noise.measure.name} by at most {noise.words(over)}")
     told += [f"{name} by at most {within(table):,}" for name, table in (cuts or {}).items()]
     yield f"in 95 of 100 releases noise puts {'; '.join(told)}"
-    if any(quantities[measure.quantity - 1].center is not None for measure in measures):
-        yield "these intervals do not include the effect of bounds and of rounded values"
+    beside = (left_out_of(unit, quantities[measure.quantity - 1]) for measure in measures)
+    if without := [*left_out(unit), *chain(*beside)]:
+        yield f"these intervals do not include {either(without)}"
     for name in quantiles:
         yield f"{name} has no such interval: it depends on how close its values lie"
     for noise in noises:

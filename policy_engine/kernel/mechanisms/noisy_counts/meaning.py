@@ -20,11 +20,13 @@ from policy_engine.kernel.mechanisms.meaning import (
     ShownNumber,
     Unstated,
     any_row,
+    left_out,
 )
 from policy_engine.kernel.mechanisms.noisy_counts.intervals import (
     Interval,
     NoiseOf,
     count_off,
+    left_out_of,
     within_words,
 )
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
@@ -135,7 +137,8 @@ class NoisyMeaning(Meaning[Noisy]):
         cuts = {} if table is None else {cut.name: table for cut in law.cuts}
         divisors = {**self._divisors, 0: counted}
         beside = (law.measures, law.quantities, law.tables[0], divisors, cuts)
-        for words in within_words(*beside, quantiles=[each.name for each in law.quantiles]):
+        names = [each.name for each in law.quantiles]
+        for words in within_words(*beside, unit=self.claim.unit, quantiles=names):
             yield "", words
 
     @property
@@ -278,11 +281,16 @@ class NoisyMeaning(Meaning[Noisy]):
             away, shown = within(self._tables(row)[0]), float(row[count])
             return shown - away, shown + away
 
-        law, most = self.law, self.claim.unit.groups
+        law, unit, most = self.law, self.claim.unit, self.claim.unit.groups
         part = f" of part {law.number} of {law.parts}" if isinstance(law, NoisyPart) else ""
         who = f"people{part}, each in up to {most} groups" if most > 1 else f"people{part}"
         yield ShownNumber(
-            count, who, 1.0, lambda row: deviation(self._tables(row)[0]), interval_of_count
+            count,
+            who,
+            1.0,
+            lambda row: deviation(self._tables(row)[0]),
+            interval_of_count,
+            left_out(unit),
         )
         for measure in law.measures:
             error = partial(self._deviation_of, measure)
@@ -293,7 +301,7 @@ class NoisyMeaning(Meaning[Noisy]):
                 1.0,
                 error,
                 interval,
-                is_moved=law.quantities[measure.quantity - 1].center is not None,
+                left_out=left_out_of(unit, law.quantities[measure.quantity - 1]),
                 unstated=self._unstated(measure),
             )
         for chosen in law.quantiles:
@@ -303,7 +311,7 @@ class NoisyMeaning(Meaning[Noisy]):
                 1.0,
                 lambda row: math.nan,
                 partial(self._ends_of, chosen),
-                is_moved=True,
+                left_out=left_out(unit, chosen.clip, is_bounded=True),
                 unstated=self._unstated_of(chosen),
             )
 
@@ -489,7 +497,8 @@ class NoisyMeaning(Meaning[Noisy]):
                     )
                     yield beside.name, sentence
                 divisors = {**self._divisors, 0: count}
-                for words in within_words(law.measures, law.quantities, each.tables, divisors):
+                beside_it = (law.measures, law.quantities, each.tables, divisors)
+                for words in within_words(*beside_it, unit=self.claim.unit):
                     yield "", f"in {GROUPING} {number}: {words}"
 
     @property

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.assumptions import ROW_UNIT, method_of, unit_of
-from policy_engine.kernel.mechanisms.meaning import Curve, Meaning, RowNumbers, ShownNumber, any_row
+from policy_engine.kernel.mechanisms.meaning import (
+    Curve,
+    Meaning,
+    RowNumbers,
+    ShownNumber,
+    any_row,
+    left_out,
+)
 from policy_engine.kernel.mechanisms.sampled_suppression.law import OfSample
 
 if TYPE_CHECKING:
@@ -74,7 +81,8 @@ class SampleMeaning(Meaning[OfSample]):
             return estimate - away, estimate + away
 
         words = f"people of the source, estimated by {name} / {rate:.6g}"
-        yield ShownNumber(name, words, 1 / rate, deviation, interval)
+        without = left_out(self.claim.unit)
+        yield ShownNumber(name, words, 1 / rate, deviation, interval, without)
 
     @property
     def counted(self) -> str:
