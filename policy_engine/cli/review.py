@@ -315,8 +315,8 @@ def show(
 
     The output shows the source, the person who is protected, each column with its recode, the
     filter, the mechanism and the promise. It also shows the price, the assumptions, and the
-    differences from the last approved request. The people who approve sign digests, and all these
-    facts follow from these digests.
+    differences from the last approved request for an earlier charge. The people who approve sign
+    digests, and all these facts follow from these digests.
 
     Two facts are known only to the ledger: what is left in the account, and what was approved last.
     The output marks the first fact as a statement of the person who asks. The ledger checks both

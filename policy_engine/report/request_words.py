@@ -69,7 +69,7 @@ QUESTIONS: Mapping[str, str] = {
         " The person who asks states what is left. The program itself checks the account's limit."
     ),
     "assuming": "No computer can check these lines. Who can tell you whether each line is true?",
-    "since last": "What has changed since the last approved request?",
+    "since last": "What has changed since the last approved request for an earlier charge?",
 }
 """What a person who is asked to approve asks of a part, by its label."""
 _OF_EVERY_CLAIM = {"source", "edition", "filter", "recode", "release"}
@@ -168,7 +168,7 @@ def _of_choice(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
 def _keys_since_last(found: Presented) -> Iterator[str]:
     """Which facts differ from what was approved last of the same."""
     if not found.last:
-        yield "no choice for this policy was approved before"
+        yield "no request for an earlier choice of this policy was approved"
         return
     every = sorted({*found.last, *found.shown})
     other = [name for name in every if found.last.get(name) != found.shown.get(name)]
@@ -250,18 +250,18 @@ def _amounts(stated: Mapping[str, str]) -> str:
 def _since_last(found: Presented) -> Iterator[str]:
     """The difference from what was approved last of the same policy, key by key."""
     if not found.last:
-        yield "no request for this policy was approved before"
+        yield "no request for an earlier charge of this policy was approved"
         return
     try:
         old, new = (
             Comparable.of_certificate(certificate_shown(each)) for each in (found.last, found.shown)
         )
     except (ClaimError, VerificationFailed):
-        yield "the last approved request has another version, and cannot be compared"
+        yield "the last approved request for an earlier charge has another version: not compared"
         return
     every = changes(old, new)
     if not every:
-        yield "nothing differs from the last approved request"
+        yield "nothing differs from the last approved request for an earlier charge"
     for change in every:
         yield from change_lines(change)
 

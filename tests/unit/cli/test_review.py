@@ -145,6 +145,27 @@ def test_amounts_are_written_as_by_every_other_command(cli, policy, required):
     assert "→ ε 3, δ 1e-9" in cli("review", "status", "people.limit.change.review.json").out
 
 
+def test_a_release_is_compared_with_an_earlier_charge_and_the_words_say_so(cli, policy, required):
+    """The claim of the same charge was approved: that nothing was approved would be false."""
+    required(release={"privacy": 1})
+    path = policy()
+
+    def compared(stage, *more):
+        file = CLAIM.replace("claim", stage)
+        assert cli("review", "request", path, "--key", "cleo.pem", *more).code == 0
+        found = cli("review", "show", file, "--format", "json").document
+        approve(cli, file, *(("ben",) if stage == "release" else ()))
+        cli("release", path, "--replace", *more)
+        return found["decides"]["since last"]
+
+    first = ["no request for an earlier charge of this policy was approved"]
+    assert [compared("claim"), compared("release")] == [first, first]
+    [claim, release] = compared("claim", "--revise"), compared("release")
+    assert "  + asked for by hand" in claim
+    assert release == claim  # with the charge before, and not with the claim, which is the same
+    assert cli("ledger", "verify").code == 0
+
+
 def test_a_limit_is_approved(cli, policy, required):
     required()
     words = ("--epsilon", "3", "--delta", "1e-6")

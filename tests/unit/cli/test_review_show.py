@@ -31,6 +31,7 @@ from policy_engine.report.request_words import QUESTIONS
 
 ROOT = Path(__file__).parents[3]
 ROLES = {"ada": "owner", "ben": "privacy", "cleo": "author"}
+NOTHING_BEFORE = "no request for an earlier charge of this policy was approved"
 NO_FILTER = "none: the policy has no condition that a row must meet"
 CLAIM = "out/a.certificate.claim.review.json"
 BUNDLE = "out/a.certificate.approvals.intoto.jsonl"
@@ -96,7 +97,7 @@ def test_it_needs_nothing_but_the_file(cli, policy, required, tmp_path_factory, 
     said, _, left = told["price"][1].partition("; left after this charge: ")
     assert said == '"cleo", who asks, states: the account\'s limit is ε 1, δ 0.000001' and left
     assert "62.3" in " ".join(told["promise"])
-    assert told["since last"] == ["no request for this policy was approved before"]
+    assert told["since last"] == [NOTHING_BEFORE]
     assert told["asked by"][0].startswith('"cleo" (author)')
     assert told["approvers"][:2] == ['1 of owner: "ada"', '1 of privacy: "ben"']
 
@@ -336,7 +337,7 @@ def test_the_difference_from_what_was_approved_last_is_told_and_bound(
     assert since[2] == "  + as it is"
     # The author says that there is nothing before it: two approve, and the ledger refuses.
     rewritten(project, lambda shown: None, last={})
-    assert decides(cli)["since last"] == ["no request for this policy was approved before"]
+    assert decides(cli)["since last"] == [NOTHING_BEFORE]
     status = cli("review", "status", CLAIM)
     assert (status.code, "something else was approved meanwhile" in status.out) == (1, True)
     for name in ("ada", "ben"):
