@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from policy_engine.dbt.release_model import ReleaseModel
     from policy_engine.dbt.sync import Synced
     from policy_engine.ledger.books import Books
+    from policy_engine.ledger.entry import Charge
     from policy_engine.policy.project import Project
     from policy_engine.policy.resolve import Policy
 
@@ -178,6 +179,7 @@ def _foreseen(found: Synced) -> Iterator[str]:
 
     A checkout without the ledger, as a pull request has, does not know what is left.
     """
+    from policy_engine.releasing.charging import charge_of
     from policy_engine.releasing.editions import known_books
 
     project, known, unknown = project_at(found.project.directory), None, ""
@@ -186,12 +188,12 @@ def _foreseen(found: Synced) -> Iterator[str]:
     except PolicyEngineError:
         unknown = "not known, the ledger cannot be read here ('policy-engine ledger show' says why)"
     for each in found.releases:
-        promise, account = each.certificate.promise, each.policy.budget
-        price = f"ε {promise.epsilon:f}, δ {in_text(promise.delta)}"
-        left = unknown or _left(each, project, known)
+        charge = charge_of(each.policy.budget, each.certificate, each.policy)
+        price = f"ε {charge.epsilon:f}, δ {in_text(charge.delta)}"
+        left = unknown or _left(each.policy, charge, project, known)
         yield (
-            f"{each.release}: {_shown(each.policy)}price {price} for one {each.certificate.unit},"
-            f" from account {account}; left now: {left}"
+            f"{each.release}: {_shown(each.policy)}price {price} for one {charge.unit},"
+            f" from account {charge.account}; left now: {left}"
         )
 
 
@@ -207,17 +209,15 @@ def _shown(policy: Policy) -> str:
     return f"a group of {own.half:,} people shown half of the time; {noise}"
 
 
-def _left(each: ReleaseModel, project: Project, known: Books | None) -> str:
+def _left(policy: Policy, charge: Charge, project: Project, known: Books | None) -> str:
     """What its account would pay for in its windows of now."""
     from policy_engine.releasing.books import windows_now
-    from policy_engine.releasing.charging import Payer, charge_of
+    from policy_engine.releasing.charging import Payer
     from policy_engine.releasing.editions import at_moment
 
-    policy = each.policy
-    account = Payer(policy, project, policy.budget).account_in(known)
-    asked = charge_of(policy.budget, each.certificate, policy)
+    account = Payer(policy, project, charge.account).account_in(known)
     windows = windows_now(account, project, at_moment(known))
-    left = account.remaining(asked.asked, asked.neighbours, windows)
+    left = account.remaining(charge.asked, charge.neighbours, windows)
     return "no limit" if left is None else left.words()
 
 

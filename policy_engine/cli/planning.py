@@ -341,11 +341,11 @@ def _lines(
 ) -> Iterator[str]:
     certificate = found.certificate
     numbers = certificate.promise.epsilon, certificate.promise.delta
-    price = [shown(number) for number in numbers]
+    epsilon, delta = map(shown, numbers)
     yield f"release    {_place(policy)} ({policy.release.form})"
     yield from _edition_lines(found)
     yield (
-        f"guarantee  ε = {price[0]}, δ = {price[1]} ({certificate.promise.neighbours},"
+        f"guarantee  ε = {epsilon}, δ = {delta} ({certificate.promise.neighbours},"
         f" {protected_unit(policy)})"
     )
     yield f"           {odds_sentence(*numbers, certificate.promise.neighbours)}"
@@ -363,7 +363,9 @@ def _lines(
         )
     yield from table
     account = f"from account {found.account.name}; {_now(found)}"
-    yield f"price      ε {price[0]}, δ {price[1]} for one {certificate.unit}, {account}"
+    charge = found.charge
+    price = f"ε {shown(charge.epsilon)}, δ {shown(charge.delta)}"
+    yield f"price      {price} for one {certificate.unit}, {account}"
     if found.affordable:
         if found.repeats is not None:
             yield "           it is paid for already"

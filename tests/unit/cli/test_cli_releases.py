@@ -220,11 +220,14 @@ def test_of_a_source_that_is_a_sample_the_account_pays_for_the_release_s_own_sam
     """Two releases of a source that is ``sampled_at`` share that sample."""
     own, both = (cli("calculate", "--k", "20", "--rate", rate, "--epsilon", 0.5, "--format", "json")
                  .document["delta"] for rate in ("0.1", "0.05"))  # fmt: skip
+    planned = cli("plan", policy("a", SAMPLED)).out
     stated = cli("release", policy("a", SAMPLED), "--format",
                  "json").document["delta"]  # fmt: skip
     [account] = cli("ledger", "show", "--format", "json").document["accounts"]
     assert stated == pytest.approx(float(both)) and account["delta_basic"] == pytest.approx(own)
     assert stated < account["delta_basic"] / 1000
+    [price] = re.findall(r"price      ε 0.5, δ (\S+) for", planned)
+    assert float(price) == account["delta_basic"]
 
 
 def test_a_plan_says_that_an_account_has_no_limit(cli, policy, project):
