@@ -32,7 +32,7 @@ SECRETS = "policy_engine_salts"
 _WITNESS = re.compile(r"(?:file|git):.")
 WAREHOUSES = ("dbt", "duckdb", "postgres", "spark", "mariadb", "clickhouse", "datafusion", "sqlite")
 """The kinds of warehouse that can be connected to; ``dbt`` is the one of a dbt profile."""
-_EMBEDDED = ("duckdb", "datafusion", "sqlite")
+_EMBEDDED = {"duckdb": "FILE.duckdb", "datafusion": "FOLDER", "sqlite": "FILE.sqlite"}
 COMPILED = {
     **{name: name for name in ("snowflake", "bigquery", "redshift", "trino", "tsql", "mysql")},
     "databricks": "databricks",
@@ -96,6 +96,17 @@ _URLS = {
     "clickhouse": _Url("https://user@host:8443/database", ("http", "https"), has=("hostname",)),
     "spark": _Url("spark://host:7077", ("local", "spark://", "yarn", "k8s://", "sc://")),
 }  # fmt: skip
+
+
+def connections() -> tuple[str, ...]:
+    """How a warehouse of each kind is written, PostgreSQL's first.
+
+    >>> connections()[0], connections()[-1]
+    ('{type: postgres, url: postgresql://user@host/database}', '{type: dbt, profile: NAME}')
+    """
+    servers = (f"{{type: {kind}, url: {law.example}}}" for kind, law in _URLS.items())
+    embedded = (f"{{type: {kind}, database: {place}}}" for kind, place in _EMBEDDED.items())
+    return (*servers, *embedded, "{type: dbt, profile: NAME}")
 
 
 def _wrong_url(kind: str, url: str) -> tuple[str, str] | None:

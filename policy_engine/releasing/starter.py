@@ -43,6 +43,7 @@ from policy_engine.policy.project import (
     find_project,
     load_project,
 )
+from policy_engine.policy.project_models import connections
 from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
 from policy_engine.policy.source_models import SOURCE_FILES
@@ -57,7 +58,8 @@ _PROJECT = """\
 # An account limits what one group of people can lose in total. A release about them is charged.
 accounts:
   people: {epsilon: 1.0, delta: 1.0e-6}
-# For tables of a DuckDB file. Then run: policy-engine init TABLE
+# For tables of a DuckDB file, or of {type: postgres, url: postgresql://user@host/database}.
+# Then run: policy-engine init TABLE
 # warehouses:
 #   own: {type: duckdb, database: own.duckdb}
 """
@@ -122,8 +124,8 @@ _POLICY_SCHEMA = f"{KEPT}/policy.schema.json"
 _PROJECT_SCHEMA = f"{KEPT}/project.schema.json"
 _ACCOUNT = "accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}"
 _NAME_IT = (
-    "name it in policy-engine.yaml, as in warehouses: {{here: {{type: duckdb, database: {}}}}},{}"
-    " and name a table by schema and name: 'policy-engine init main.visits'"
+    "name it in policy-engine.yaml, as in warehouses: {{here: {}}},{}"
+    " and name a table by schema and name: 'policy-engine init {}'"
 )
 _PLAIN = re.compile(r"[^\W\d][\w./-]*")
 
@@ -374,7 +376,8 @@ def _table(source: str, project: Project) -> Table:
             return server.table(Source(None, source), project.directory)
     is_file = path.exists() or source.lower().endswith(SOURCE_FILES) or named.database is None
     if is_file and path.suffix.lower() in (".duckdb", ".ddb", ".db"):
-        raise UsageError(f"{source} is a database: {_name_it(source, project)}")
+        database = f"{{type: duckdb, database: {source}}}"
+        raise UsageError(f"{source} is a database: {_name_it(database, project, 'main.visits')}")
     if not is_file:
         resolved(named)
     with closing(DuckDBWarehouse(named.name, None if is_file else named.database)) as warehouse:
@@ -386,10 +389,10 @@ def _table(source: str, project: Project) -> Table:
             raise WarehouseError(f"{error}; there is no file {source} either") from None
 
 
-def _name_it(database: str, project: Project) -> str:
-    """What to write in a project so that a table of a database has a source and an account."""
+def _name_it(warehouse: str, project: Project, table: str) -> str:
+    """What to write in a project so that a table of a warehouse has a source and an account."""
     account = "" if project.accounts else f" and an account that limits the releases, {_ACCOUNT},"
-    return _NAME_IT.format(database, account)
+    return _NAME_IT.format(warehouse, account, table)
 
 
 def _of_file(warehouse: DuckDBWarehouse, path: Path, project: Project) -> Table:
@@ -406,8 +409,12 @@ def _of_file(warehouse: DuckDBWarehouse, path: Path, project: Project) -> Table:
     except FileError as error:
         if path.exists() or path.name.lower().endswith(SOURCE_FILES):
             raise
-        remedy = f"if it is a table, find its database and {_name_it('FILE.duckdb', project)}"
-        raise FileError(f"{error}; {remedy}") from None
+        first, *others = connections()
+        named = _name_it(first, project, path.name if "." in path.name else f"SCHEMA.{path.name}")
+        known = f"other warehouses are {', '.join(others[:-1])} and {others[-1]}"
+        raise FileError(
+            f"{error}; if it is a table, find its warehouse and {named}; {known}"
+        ) from None
 
 
 def _relative(source: str, folder: Path) -> str:

@@ -25,6 +25,7 @@ from policy_engine.errors import FileError, WarehouseError
 from policy_engine.kernel.fragments import unit_text
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.policy.csv_models import is_csv
+from policy_engine.policy.project_models import connections
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
 from policy_engine.warehouse import files
@@ -204,8 +205,8 @@ class DuckDBWarehouse(Transactional):
         """database.schema.name; what is missing is the warehouse's database and ``main``."""
         if not self._name:
             raise WarehouseError(
-                f"the relation {relation} needs a database; name one under 'warehouses:' in"
-                " policy-engine.yaml, as in {type: duckdb, database: people.duckdb}"
+                f"the relation {relation} needs a warehouse; name one under 'warehouses:' in"
+                f" policy-engine.yaml: {' or '.join(connections())}"
             )
         parts = self._parts(relation)
         full = [*{1: [self._name, "main"], 2: [self._name]}.get(len(parts), []), *parts]

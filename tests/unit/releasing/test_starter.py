@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from policy_engine.compile.catalog import Field
 from policy_engine.compile.column_names import person_key
 from policy_engine.errors import FileError, PolicyError, UsageError, WarehouseError
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import load_project
 from policy_engine.policy.tree import read_tree
 from policy_engine.releasing.preview import preview
 from policy_engine.releasing.starter import _name, _scalar, suggestion, write_starter
@@ -555,15 +558,60 @@ def test_a_table_without_a_database_is_told(folder):
     with pytest.raises(FileError) as caught:
         write_starter("events", Path("policy.yaml"))
     assert str(caught.value).startswith("the source events is not there; looked for ")
-    assert str(caught.value).endswith(
-        "; if it is a table, find its database and name it in policy-engine.yaml, as in warehouses:"
-        " {here: {type: duckdb, database: FILE.duckdb}}, and an account that limits the releases,"
-        " accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}, and name a table by schema and name:"
-        " 'policy-engine init main.visits'"
-    )
+    assert (
+        "; if it is a table, find its warehouse and name it in policy-engine.yaml, as in"
+        " warehouses: {here: {type: postgres, url: postgresql://user@host/database}}, and an"
+        " account that limits the releases, accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}, and"
+        " name a table by schema and name: 'policy-engine init SCHEMA.events'; other warehouses"
+        " are {type: mariadb, url: mariadb://user@host:3306/database}, "
+    ) in str(caught.value)
     with pytest.raises(FileError) as caught:
         write_starter("events.csv", Path("policy.yaml"))
     assert "warehouses" not in str(caught.value)
+    with pytest.raises(FileError, match=r"'policy-engine init library\.loans'; other warehouses"):
+        write_starter("library.loans", Path("policy.yaml"))
+
+
+def test_each_warehouse_that_is_named_to_begin_with_is_a_good_one(folder):
+    """It was DuckDB alone, whatever server a table was on."""
+    with pytest.raises(FileError) as caught:
+        write_starter("library.loans", Path("policy.yaml"))
+    text, project = str(caught.value), Path("policy-engine.yaml")
+    [accounts] = re.findall(r"accounts: \{.*?\}\}", text)
+    told = re.findall(r"\{type: .*?\}", text)
+    assert [re.search(r"\w+", each[6:])[0] for each in told] == [
+        "postgres", "mariadb", "clickhouse", "spark", "duckdb", "datafusion", "sqlite", "dbt"
+    ]  # fmt: skip
+    for each in told:
+        project.write_text(f"warehouses: {{here: {each}}}\n{accounts}\n")
+        kind = load_project(project).warehouse.type
+        assert f"type: {kind}," in each
+    project.write_text(accounts)
+    Path("t.yaml").write_text(
+        "version: 1\nname: t\nsource: {table: t}\nprivacy_unit: row\nrecode: {a: keep}\n"
+        "guarantee: {epsilon: 1, delta: 1e-6}\nrelease: {file: out/t.parquet}\naccount: people\n"
+    )
+    with pytest.raises(WarehouseError) as refused:
+        preview(load_policy(Path("t.yaml")))
+    assert all(each in str(refused.value) for each in told)
+
+
+def test_the_remedy_of_a_table_without_a_warehouse_leads_to_a_policy_that_plans(folder):
+    with pytest.raises(FileError) as caught:
+        write_starter("main.visits", Path("policy.yaml"))
+    with closing(sqlite3.connect("visits.sqlite")) as made, made:
+        made.execute("create table visits (branch text, age integer) strict")
+    warehouse = re.search(r"\{type: sqlite, .*?\}", str(caught.value))[0]
+    [accounts] = re.findall(r"accounts: \{.*?\}\}", str(caught.value))
+    here = warehouse.replace("FILE", "visits")
+    Path("policy-engine.yaml").write_text(f"warehouses: {{here: {here}}}\n{accounts}\n")
+    [command] = re.findall(r"'policy-engine init (.*?)'", str(caught.value))
+    write_starter(command, Path("policy.yaml"))
+    # A row may be the person: of noisy counts rows without numbers can be people too.
+    full = uncommented(Path("policy.yaml"))
+    assert "\nprivacy_unit: row " in full.read_text()
+    assert check_policy(full).problems == ()
+    assert preview(load_policy(full)).certificate.unit == "row"
 
 
 def test_the_commented_warehouse_is_a_good_one(folder):
