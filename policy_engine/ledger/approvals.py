@@ -12,6 +12,7 @@ from policy_engine.ledger import reviews
 from policy_engine.ledger.chain import said
 from policy_engine.ledger.chained import Budget, Chain
 from policy_engine.ledger.entry import Charge, Entry, Fault, StageReview, entries_of, faults_of
+from policy_engine.ledger.planned import plan_words
 from policy_engine.ledger.states import order_faults, settlements_of
 from policy_engine.values import frozen
 
@@ -86,10 +87,15 @@ class Approvals:
         return replace(told, release_digest=release_digest)
 
     def met(
-        self, required: reviews.Required, matter: Matter, brought: Brought, entry_id: int = 0
+        self,
+        required: reviews.Required,
+        matter: Matter,
+        brought: Brought,
+        entry_id: int = 0,
+        what: str = "",
     ) -> StageReview:
         """What is recorded of approvals that are met, for nothing else; NotApproved for others."""
-        told = required.met(matter, brought, self.at)
+        told = required.met(matter, brought, self.at, what)
         self.check_unused(matter, brought, entry_id)
         reviews.check_last(matter, brought, self.last(matter, entry_id))
         return told
@@ -135,8 +141,10 @@ class Approvals:
                 return dict(plan) if isinstance(plan, Mapping) else {}
         return {}
 
-    def planned(self, document: Mapping[str, object], brought: Brought) -> StageReview | None:
-        """What is recorded of the approvals of a plan; None where nobody must approve it.
+    def planned(
+        self, document: Mapping[str, object], window: str, brought: Brought
+    ) -> StageReview | None:
+        """What is recorded of the approvals of a window's plan; None where nobody must approve it.
 
         The plan that was recorded last is approved for every window to come. Raises NotApproved.
         """
@@ -144,9 +152,13 @@ class Approvals:
         required = self.required(account)
         if required is None or not required.needs("change"):
             return None
-        if self.last_plan(account) == document:
+        before = self.last_plan(account)
+        if before == document:
             return None
-        return self.met(required, reviews.plan_matter(document), brought)
+        what = f"the plan{f' of {window}' if window else ''}: {plan_words(document)}"
+        if before:
+            what += f"; it was: {plan_words(before)}"
+        return self.met(required, reviews.plan_matter(document), brought, what=what)
 
     def served(self, request_sha256: str, entry_id: int = 0) -> int:
         """What a request has served for, but ``entry_id`` and what was given back; else 0."""

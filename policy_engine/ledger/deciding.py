@@ -225,8 +225,9 @@ def _by_people(
 ) -> dict[str, object]:
     """What is recorded of the people of the accounts who leave out rows; else NotApproved."""
     found = leaving_out(books, rows).items()
+    what = f"leaving out of the ledger: {', '.join(f'row {row}' for row in rows)}"
     met = {
-        name: books.approvals.met(required, matter, brought(name)).to_json()
+        name: books.approvals.met(required, matter, brought(name), what=what).to_json()
         for name, (required, matter) in found
     }
     return {"approvals": met} if met else {}

@@ -22,6 +22,7 @@ from policy_engine.accounting.events import Event, FixedList
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import SlotsLeft
 from policy_engine.accounting.plans import PlannedLine, WindowPlan, charges_of, is_within
+from policy_engine.kernel.wording import quoted
 from policy_engine.ledger.asked import (
     NONSENSE,
     Asked,
@@ -225,3 +226,19 @@ def plan_document(account: str, epsilon: Decimal, delta: Decimal, terms: str) ->
         "delta": in_text(delta),
         **json.loads(terms),
     }
+
+
+def plan_words(document: Mapping[str, Any]) -> str:
+    """A plan as people approve it, by its ``plan_document``.
+
+    >>> terms = '{"plan":{"visits":[12,null]},"rest":"0.1"}'
+    >>> plan_words(plan_document("people", Decimal(1), Decimal("1e-6"), terms))
+    '"visits": 12 editions; rest 0.1; the limit is ε 1, δ 0.000001'
+    """
+    lines = (
+        f"{quoted(name)}: {editions} edition{'s' * (editions != 1)}"
+        + ("" if share is None else f", share {share}")
+        for name, (editions, share) in document["plan"].items()
+    )
+    epsilon, delta = (in_text(Decimal(document[name])) for name in ("epsilon", "delta"))
+    return f"{'; '.join(lines)}; rest {document['rest']}; the limit is ε {epsilon}, δ {delta}"

@@ -89,18 +89,20 @@ class Required:
         """What is missing as of a time of the ledger; nothing where the approvals are met."""
         return tally(self.policy, matter, brought, at, self.revoked).faults
 
-    def met(self, matter: Matter, brought: Brought, at: datetime) -> StageReview:
-        """What is recorded of approvals that are met; NotApproved where they are not."""
+    def met(self, matter: Matter, brought: Brought, at: datetime, what: str = "") -> StageReview:
+        """What is recorded of approvals that are met; NotApproved where they are not.
+
+        ``what`` says which change it is, for a matter names one by its digest alone.
+        """
         found = tally(self.policy, matter, brought, at, self.revoked)
         if found.faults:
             policy, stage = self.policy, matter.stage
-            which = "this" if stage == "change" else "the"
             told, how = "; ".join((*found.faults, *found.refused)), _asking(policy.account, matter)
             if brought.file and found.waits_for:
                 whom = ", ".join(found.waits_for)
                 how = f"send {brought.file} to {whom}; {_WAITS[stage]}"
             raise NotApproved(
-                f"account {policy.account!r} requires approvals of {which} {stage}"
+                f"account {policy.account!r} requires approvals of {what or f'the {stage}'}"
                 f" (review policy {policy.serial}, {policy.digest[:15]}), and they are not met:"
                 f" {told}; {how}"
             )
@@ -335,7 +337,7 @@ def check_next(
     if now is None:
         return None
     now = replace(now, policy=_unexpired(now.policy))
-    return now.met(policy_matter(policy), brought, at)
+    return now.met(policy_matter(policy), brought, at, f"the review policy {serial}")
 
 
 @frozen

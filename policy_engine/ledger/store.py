@@ -546,8 +546,13 @@ class Ledger:
             check_windows(page.books.budget.account(account), limit)
             told: dict[str, object] = {"who": who, "why": why}
             if (required := approvals.required(account)) is not None:
-                matter = limit_matter(account, limit)
-                told["review"] = approvals.met(required, matter, brought or Brought()).to_json()
+                review = approvals.met(
+                    required,
+                    limit_matter(account, limit),
+                    brought or Brought(),
+                    what=f"the limit {limit}",
+                )
+                told["review"] = review.to_json()
             _record_limit(page, page.books.budget.account(account), limit, told, window)
 
 
@@ -634,7 +639,7 @@ def _planned(
         planned = found.window(window).planned
         assert planned is not None
         document = planned.document(account.name)
-        review = page.books.approvals.planned(document, brought or Brought())
+        review = page.books.approvals.planned(document, window, brought or Brought())
         told = {} if review is None else {"review": review.to_json()}
         page.add("plan", {**told, "window": window, "plan": document}, account=found)
         account = found

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
@@ -27,6 +26,7 @@ from policy_engine.kernel.recodes.meaning import Moved
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.sources import People
 from policy_engine.kernel.wording import named, quoted
+from policy_engine.ledger.planned import plan_words
 from policy_engine.ledger.reviews import PLAN, ROWS
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.presenting import (
@@ -234,15 +234,6 @@ def _price(found: Presented) -> Iterator[str]:
         yield f"{says}the account has no limit"
 
 
-def _plan(stated: Mapping[str, Any]) -> str:
-    """A plan as it is written, and of which limit."""
-    lines = (
-        f"{quoted(name)}: {editions} editions" + ("" if share is None else f", share {share}")
-        for name, (editions, share) in stated["plan"].items()
-    )
-    return f"{'; '.join(lines)}; rest {stated['rest']}; the limit is {_amounts(stated)}"
-
-
 def _amounts(stated: Mapping[str, str]) -> str:
     return f"ε {in_text(Decimal(stated['epsilon']))}, δ {in_text(Decimal(stated['delta']))}"
 
@@ -318,10 +309,8 @@ def _of_change(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
         yield "left out", (f"row {row}, {digest}" for row, digest in found.shown["rows"].items())
         yield "meaning", ["from now on the ledger ignores these rows"]
     elif found.matter.name == PLAN:
-        yield (
-            "plan",
-            [_plan(found.last) if found.last else "none before", f"→ {_plan(found.shown)}"],
-        )
+        before = plan_words(found.last) if found.last else "none before"
+        yield "plan", [before, f"→ {plan_words(found.shown)}"]
         yield (
             "meaning",
             ["from now on each window is for these editions; *rest* pays for all other releases"],

@@ -170,7 +170,8 @@ def test_a_limit_is_approved(cli, policy, required):
     required()
     words = ("--epsilon", "3", "--delta", "1e-6")
     set_it = ("ledger", "limit", "people", *words, "--by", "Ada", "--why", "a test")
-    assert cli(*set_it).code == 1
+    refused = cli(*set_it)
+    assert "requires approvals of the limit ε 3, δ 0.000001 (review policy 1" in refused.err
     assert cli("review", "request", "--limit", "people", *words, "--key", "cleo.pem").code == 0
     approve(cli, "people.limit.change.review.json")
     done = cli(*set_it)

@@ -333,7 +333,8 @@ def test_the_people_of_a_review_policy_leave_out_a_row(tmp_path):
     [(account, (required, matter))] = deciding.leaving_out(before, rows).items()
     last = last_of(before.approvals.last(matter))
     asked = Brought(ask(matter, required.policy.digest, book.keys["Cy"], book.clock, last=last))
-    refusal(NotApproved, deciding.disown, book.ledger, 2, **SAID)
+    told = refusal(NotApproved, deciding.disown, book.ledger, 2, **SAID)
+    assert f"approvals of leaving out of the ledger: row {min(rows)}" in told
     refusal(NotApproved, deciding.disown, book.ledger, 2, **SAID, brought=lambda name: asked)
     lines = tuple(
         judge(matter, required.policy.digest, asked, book.keys[name], book.clock,

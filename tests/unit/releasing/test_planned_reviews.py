@@ -70,20 +70,24 @@ def faults(reviewed):
 
 
 def test_a_plan_is_recorded_with_the_approvals_that_a_limit_would_need(reviewed):
-    with pytest.raises(NotApproved, match=r"review request --plan people"):
+    with pytest.raises(NotApproved, match=r"review request --plan people") as refused:
         reserve(reviewed, charge("2026", "2026-01"))
+    plan = '"visits": 2 editions; rest 0.1; the limit is ε 1, δ 0.000001'
+    assert f"requires approvals of the plan of 2026: {plan} (review policy" in str(refused.value)
     assert reviewed.state()[0] == 0
     file = approve(reviewed, 2, "Ada")
     with pytest.raises(NotApproved, match="1 more of role privacy"):
         reserve(reviewed, charge("2026", "2026-01"))
     text = "\n".join(line for part in decides(presented(file)) for line in part.lines)
-    assert '"visits": 2 editions; rest 0.1; the limit is ε 1, δ 0.000001' in text
+    assert plan in text
     approve(reviewed, 2, "Ada", "Ben")
     assert reserve(reviewed, charge("2026", "2026-01")).planned
     # The same plan holds for the windows to come; another one is approved anew.
     assert reserve(reviewed, charge("2027", "2027-01")).planned
-    with pytest.raises(NotApproved, match="people"):
+    with pytest.raises(NotApproved) as refused:
         reserve(reviewed, charge("2028", "2028-01"), editions=1)
+    other = plan.replace("2 editions", "1 edition")
+    assert f"of the plan of 2028: {other}; it was: {plan} (review" in str(refused.value)
     approve(reviewed, 1, "Ada", "Ben")
     assert reserve(reviewed, charge("2028", "2028-01"), editions=1).planned
     assert faults(reviewed) == ()
