@@ -88,6 +88,12 @@ _THINGS = (
 """What a key with such a name is of is a thing."""
 _LASTING = "case device house haus phone record room telefon"
 """What may stand for one person: some tables know people by nothing else."""
+_OF_ONE = (
+    "name surname forename lastname firstname fullname username login account email mail phone"
+    " mobile telephone telefon passport ssn iban card token code plate mrn uid pid oid pan vin imei"
+    " nachname vorname nom prenom apellido apellidos nombre naam navn cognome nome sobrenome"
+)
+"""What may tell one person from others, though it is not called a key."""
 _OF_MANY = (
     "date datum fecha day month time timestamp birthdate dob sex gender geschlecht sexe sexo race"
     " ethnicity nationality ward county district stadt ville ciudad pays pais abteilung"
@@ -175,6 +181,27 @@ def key_beside(keys: Iterable[str], table: Table) -> str:
         others = [n for n in others if n.name not in table.unique and not _is_a_list_of(table, n)]
     found = person_key(others)
     return "" if found is None else found.name
+
+
+def key_meant(keys: Iterable[str], table: Table) -> str:
+    """The column beside a unit that by its name says whose row it is, and the unit's do not.
+
+    Empty where there is none, or a column of the unit may tell one person from others.
+
+    >>> table = Table(tuple(Field(name, "VARCHAR") for name in ("genre", "email", "member_id")))
+    >>> key_meant(["genre"], table), key_meant(["email"], table), key_meant([], table)
+    ('member_id', '', 'member_id')
+    """
+    own = filter(None, map(table.find, keys))
+    return "" if any(map(_may_tell_one, own)) else key_beside(keys, table)
+
+
+def _may_tell_one(column: Field) -> bool:
+    """Whether a name leaves it open that a column tells one person from others."""
+    words = words_in(column.name)
+    known = {*_KEYS.split(), *_OF_ONE.split()}
+    is_called_so = is_key(column) or _is_of_people(words) or bool({*words} & known)
+    return is_called_so and not names_no_person(column.name)
 
 
 def _is_a_list_of(table: Table, key: Field) -> bool:

@@ -22,7 +22,7 @@ from policy_engine.check.known import Known
 from policy_engine.check.laws import READS_A_TABLE, unmet
 from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import IF_ROWWISE, Kind, Table, at_home
-from policy_engine.compile.column_names import key_beside, names_no_person
+from policy_engine.compile.column_names import key_beside, key_meant, names_no_person
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.joining import with_beside
 from policy_engine.compile.reading import read_as
@@ -171,11 +171,12 @@ def seldom_meant(
 def _unlikely_unit(policy: Policy, table: Table) -> tuple[errors.Problem, ...]:
     """That names say of a row, or of another column, that it is no person."""
     keys, place = policy.source.keys, "privacy_unit"
-    beside = key_beside(keys, table)
-    if keys and all(map(names_no_person, keys)):
+    beside, is_none = key_beside(keys, table), all(map(names_no_person, keys))
+    if keys and (is_none or key_meant(keys, table)):
         place = "privacy_unit.column" if len(keys) == 1 else "privacy_unit.columns"
+        why = "that is no person's key" if is_none else f"column {beside!r} says whose row it is"
         message = (
-            f"{place} is {policy.source.key!r}, and by its name that is no person's key: rows with"
+            f"{place} is {policy.source.key!r}, and by its name {why}: rows with"
             " one value are protected as one person, and a person with several values as several"
         )
         remedy = f"name the column that says whose row it is{f', {beside!r}' if beside else ''}"

@@ -116,8 +116,8 @@ class Presented:
     ``request`` is its signed text. ``shown`` is a certificate's facts, proved from their claim, or
     the document of a change; ``last`` is what was approved before, empty for nothing. ``account``
     is how the account would stand, by the word of ``asker``, one of the people of the ``policy``;
-    ``beside`` is a column of the source that by its name says whose row it is, where a row is a
-    unit.
+    ``beside`` is a column of the source that by its name says whose row it is, where the unit is a
+    row, or another column that by its name tells no person from others.
     """
 
     request: str

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from policy_engine.compile.column_names import key_beside
+from policy_engine.compile.column_names import key_meant
 from policy_engine.errors import BudgetExceeded, NotCertifiable, PolicyError, Problem
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
@@ -94,7 +94,7 @@ class Preview:
         ``schedule``: the calendar of the policy. None without a calendar.
         ``warnings``: problems of the policy that are allowed, but seldom intended.
         ``beside``: a column whose name suggests that it identifies persons, such as ``patient_id``.
-            It is set only if the policy says that each row is a person. Otherwise it is empty.
+            It is empty if a column of ``privacy_unit`` may identify persons by its name.
         ``all_due``: the editions that the account can pay for, if several are due. Otherwise None.
     """
 
@@ -233,7 +233,7 @@ def _previewed(
                 *seldom_meant(policy, plan.certificate, plan.table),
                 *paid_for_nothing(policy, plan.table),
             ),
-            "" if policy.source.keys else key_beside((), plan.table),
+            key_meant(policy.source.keys, plan.table),
         )
         try:
             if repeats is None and known is not None:

@@ -127,7 +127,7 @@ def _doubts(found: Presented, claim: Claim) -> Iterator[str]:
     unit = claim.unit
     if isinstance(unit, People) and all(names_no_person(each.name) for each in unit.keys):
         yield "by its name this is no person's key"
-    elif found.beside and not isinstance(unit, People):
+    elif found.beside:
         told = f"{quoted(found.asker.name)}, who asks, states: by its name the column"
         yield f"{told} {named(found.beside)} of the source says whose row it is"
 

@@ -144,6 +144,14 @@ def test_what_names_say_against_who_is_one_person_is_told(cli, policy, required)
     ]
     file = asked(cli, policy("a", ("privacy_unit: row", "privacy_unit: {column: age, rows: any}")))
     assert decides(cli, file)["person"][1:] == ["by its name this is no person's key"]
+    pq.write_table(table.append_column("patient_id", [[*range(len(table))]])
+                   .append_column("genre", [["a"] * len(table)]), "people.parquet")  # fmt: skip
+    genre = ("privacy_unit: row", "privacy_unit: {column: genre, rows: any}")
+    file = asked(cli, policy("a", genre))
+    assert decides(cli, file)["person"][1:] == [
+        '"cleo", who asks, states: by its name the column patient_id of the source says whose row'
+        " it is"
+    ]
 
 
 def test_its_page_has_every_line_and_what_to_ask_of_it(cli, policy, required, project):

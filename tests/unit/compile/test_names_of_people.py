@@ -3,7 +3,7 @@
 import pytest
 
 from policy_engine.compile.catalog import Field, Table
-from policy_engine.compile.column_names import key_beside, names_no_person, person_key
+from policy_engine.compile.column_names import key_beside, key_meant, names_no_person, person_key
 
 PERSONS = """
     patient_id PatientID patientId PATIENT_ID patientid patient_no patient_key patient_uuid
@@ -56,6 +56,29 @@ def test_what_many_have_and_the_key_of_a_thing_are_no_person_s(name):
 def test_of_other_names_nothing_is_said(name):
     assert person_key([Field(name, "VARCHAR")]) is None
     assert not names_no_person(name)
+
+
+#: What tells nobody from others by its name, where another column does, and what may.
+NOT_MEANT = "genre branch hospital study site plan notes comment x col1 language lang team age"
+MAY_BE_MEANT = """
+    id key uuid uid pid mrn ssn email phone name code hash device_id household_id account_id card_no
+    national_id nhs_number passport iban token account customer patient borrower anon_id pseudonym
+    persons pacjent_id membership_id full_name user_name Nachname doctor_id
+"""
+
+
+@pytest.mark.parametrize("name", [*NOT_MEANT.split(), *NO_PERSONS.split()])
+def test_beside_a_persons_key_no_other_name_is_meant(name):
+    table = Table((Field(name, "VARCHAR"), Field("member_id", "VARCHAR")))
+    assert key_meant((name,), table) == key_meant((), table) == "member_id"
+    assert key_meant((name,), Table(table.columns[:1])) == ""
+
+
+@pytest.mark.parametrize("name", MAY_BE_MEANT.split())
+def test_beside_a_persons_key_another_name_may_be_meant(name):
+    table = Table((Field(name, "VARCHAR"), Field("member_id", "VARCHAR"), Field("x", "VARCHAR")))
+    assert key_meant((name,), table) == key_meant(("x", name), table) == ""
+    assert key_meant(("member_id",), table) == ""
 
 
 @pytest.mark.parametrize("kind", ["BOOLEAN", "DATE", "TIMESTAMP", "TIME", "TIMESTAMPTZ"])

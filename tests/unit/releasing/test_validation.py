@@ -416,9 +416,10 @@ def test_a_key_by_another_case_is_the_key_where_the_engine_takes_both_for_one(wr
 
 def test_a_row_beside_a_persons_key_is_warned_of_and_a_key_that_is_none(write):
     """By names alone: of a CSV every type is text. The names have a table of their own."""
-    Path("people.csv").write_text("age,fee,patient_id\n1,2,3\n")
+    Path("people.csv").write_text("age,fee,patient_id,genre\n1,2,3,4\n")
     found = []
-    for unit in ("row", "{column: fee, rows: any}", "{column: patient_id, rows: any}"):
+    for unit in ("row", "{column: fee, rows: any}", "{column: genre, rows: any}",
+                 "{column: patient_id, rows: any}"):  # fmt: skip
         source = f"{{file: people.csv, columns: {{age: integer}}}}\nprivacy_unit: {unit}"
         checked = check_policy(write(source=("{file: people.parquet}\nprivacy_unit: row", source)))
         assert checked.problems == ()
@@ -438,6 +439,15 @@ def test_a_row_beside_a_persons_key_is_warned_of_and_a_key_that_is_none(write):
                 "privacy_unit.column is 'fee', and by its name that is no person's key: rows with"
                 " one value are protected as one person, and a person with several values as"
                 " several",
+                "name the column that says whose row it is, 'patient_id'",
+            )
+        ],
+        [
+            (
+                "privacy_unit.column",
+                "privacy_unit.column is 'genre', and by its name column 'patient_id' says whose row"
+                " it is: rows with one value are protected as one person, and a person with"
+                " several values as several",
                 "name the column that says whose row it is, 'patient_id'",
             )
         ],
