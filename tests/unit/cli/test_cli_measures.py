@@ -156,6 +156,7 @@ def _rows(*people):
     return {"p": person, "g": group, "x": pa.array(cost, pa.float64())}
 
 
+MANY_ROWS = "contribution: {max_groups: 1, max_rows_per_group: 2}\ncount: {people: n, rows: visits}"
 CHECKED = ". Nothing was checked here: policy-engine verify does."
 WITHIN = [("a", 5.0)]
 #: By 400 people each: in three groups; with three rows in one; with a value above the bounds, as
@@ -464,3 +465,32 @@ def test_plan_says_how_far_a_mean_is_off_by_the_size_of_a_group(tmp_path, monkey
     ]
     [below] = re.findall(r"m is noise alone where n is below (\d+)", planned)
     assert 10 < int(below) <= 100
+
+
+LATE = {"p": [i // 2 for i in range(6000)], "g": ["a", "a", "b", "b", "c", "c"] * 1000,
+        "x": [17, 18] * 3000}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("x", "told"),
+    [
+        ("mean: x, per: row, bounds: [0, 3], round_to: 0.1, missing: {as: 0}",
+         "x is at or near 3, its upper bound, in 3 of 3 rows (a; b; c): if a value can be above 3"),
+        ("mean: x, per: row, bounds: [0, 3]",
+         "x is at or near 3, its upper bound, in 3 of 3 rows (a; b; c): if a value can be above 3"),
+        ("sum: x, per: person, bounds: [0, 20]",
+         "x is at or near 20 for each person, its upper bound, in 3 of 3 rows (a; b; c): if a"
+         " person's total can be above 20"),
+        ("mean: x, per: row, bounds: [0, 30]", None),
+        ("sum: x, per: person, bounds: [0, 50]", None),
+    ],
+)  # fmt: skip
+def test_a_release_whose_numbers_stand_at_a_bound_says_so(tmp_path, monkeypatch, cli, x, told):
+    """By its numbers alone: a new user's mean of 17.7 days was shown as 3, and nothing warned."""
+    monkeypatch.chdir(tmp_path)
+    _released(cli, LATE, f"{MANY_ROWS}\nmeasures: {{x: {{{x}}}}}")
+    shown = cli("show", "out/r.parquet").out
+    cli("report", "out/r.certificate.json", "--release", "out/r.parquet", "-o", "r.html")
+    for place in (shown, html.unescape(Path("r.html").read_text())):
+        assert ("bound, in" in place) == (told is not None)
+        assert told is None or f"{told}, the bounds are probably too narrow" in place

@@ -303,6 +303,64 @@ def test_rows_tell_the_errors_of_their_means_and_which_sums_are_below_0():
     assert list(meaning_of(COUNTS).found(("age", "sex", "n"), [("young", "F", 9)])) == []
 
 
+UPPER = "if a value can be above 40, the bounds are probably too narrow and the true {} is higher"
+LOWER = (
+    "if a person's total can be below -9, the bounds are probably too narrow and the true sum is"
+    " lower"
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "most"),
+    [
+        ({"mean": 40},
+         f"mean is at or near 40, its upper bound, in 5 of 6 rows: {UPPER.format('mean')}"),
+        ({"ages": 160_000},
+         "ages is at or near 40 for each value, its upper bound, in 5 of 6 rows:"
+         f" {UPPER.format('sum')}"),
+        ({"total": -3_600},
+         f"total is at or near -9 for each person, its lower bound, in 5 of 6 rows: {LOWER}"),
+        ({"own": 9},
+         "own is at or near 9, its upper bound, in 5 of 6 rows: if a person's mean can be above 9,"
+         " the bounds are probably too narrow and the true mean is higher, or there are too few"
+         " values"),
+        ({"own": 0}, None),  # as many values of 0 have
+        ({"mean": 0}, None),
+        ({"mean": 37}, None),  # by its noise below 40
+        ({"mean": 40, "with_age": 1}, None),  # noise alone
+        ({"ages": 40, "with_age": 1}, None),
+        ({"ages": 160_000, "with_age": None}, None),
+        ({"total": None}, None),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_at_a_bound_in_most_rows_say_so(changed, most):
+    """A new user's means were wrong by 15 days, and all of them stood at the bound."""
+    plain = {"age": "young", "sex": "F", "n": 400, "visits": 5000, "with_age": 4000, "mean": 20,
+             "ages": 80_000, "own": 5, "total": -2_000}  # fmt: skip
+    rows = [tuple({**plain, **change}.values()) for change in [changed] * 5 + [{}]]
+    texts = [tuple(None if each is None else str(each) for each in row) for row in rows]
+    for lines in (rows, texts):
+        found = meaning_of(of_visits()).found((*plain,), lines)
+        assert [each for each in found if "bound, in" in each] == ([] if most is None else [most])
+    even = [*rows[:3], rows[-1], rows[-1], rows[-1]]
+    assert not any("bound, in" in each for each in meaning_of(of_visits()).found((*plain,), even))
+
+
+def test_of_how_many_values_a_sum_is_may_not_be_shown():
+    """Of rows of people without their number; of a row a person, the people are the values."""
+    summed = (Quantity(AGE, replace(BY_ROW, rows=5), 0, TABLE),)
+    law = Noisy(TABLE, 1, quantities=summed, measures=(Measure("ages", 1),))
+    line = [("young", "F", 400, 16_000)]
+    of_rows, of_people = replace(COUNTS, unit=MANY, law=law), replace(COUNTS, law=replace(
+        law, quantities=(replace(summed[0], clip=Clip(0, 40)),)))  # fmt: skip
+    names = ("age", "sex", "n", "ages")
+    said = [[*meaning_of(each).found(names, line)] for each in (of_rows, of_people)]
+    assert said == [
+        [], ["ages is at or near 40 for each value, its upper bound, in 1 of 1 rows (young F): "
+             f"{UPPER.format('sum')}"],
+    ]  # fmt: skip
+
+
 def test_of_one_row_a_person_people_have_a_value():
     drawn = (Quantity(AGE, Clip(0, 9), None, TABLE),)
     law = Noisy(TABLE, 1, quantities=drawn, measures=(Measure("with_age", 1),))

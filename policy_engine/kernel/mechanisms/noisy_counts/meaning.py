@@ -22,6 +22,7 @@ from policy_engine.kernel.mechanisms.meaning import (
     any_row,
     left_out,
 )
+from policy_engine.kernel.mechanisms.noisy_counts.at_bounds import at_bound, most_are, side
 from policy_engine.kernel.mechanisms.noisy_counts.intervals import (
     Interval,
     NoiseOf,
@@ -199,6 +200,7 @@ class NoisyMeaning(Meaning[Noisy]):
         labels, rows = [label for label, _ in shown], [row for _, row in shown]
         for measure in self.law.measures:
             yield from self._seen(measure, labels, rows)
+            yield from self._at_bounds(measure, labels, rows)
         for chosen in self.law.quantiles:
             of_few = [self._is_of_few(chosen, row) for row in rows]
             if any(of_few):
@@ -247,6 +249,56 @@ class NoisyMeaning(Meaning[Noisy]):
                 f"{measure.name} is noise alone in {_which(labels, alone, marked=True)}: there it"
                 " can be anything between its bounds"
             )
+
+    def _at_bounds(
+        self, measure: Measure, labels: Sequence[str], rows: Sequence[RowNumbers]
+    ) -> Iterator[str]:
+        """That most rows have a number as if each value were at one of its bounds.
+
+        At a bound of 0 that says nothing: many columns have no value beyond, and many of 0.
+        """
+        clip = self.law.quantities[measure.quantity - 1].clip
+        noises = self._noises_by_grouping(measure)
+        sides = [self._side(noises, row) for row in rows]
+        end = most_are(sides)
+        if (clip.high if end > 0 else clip.low) and end:
+            where = _which(labels, [each == end for each in sides])
+            words = at_bound(measure.name, clip, end, where, is_sum=not measure.is_mean)
+            yield f"{words}, or there are too few values" if self._unstated(measure) else words
+
+    def _side(self, noises: Sequence[NoiseOf], row: RowNumbers) -> int | None:
+        """At which end of its values the number of a row is; None where that is not known."""
+        noise = noises[self._grouping_of(row)]
+        measure, quantity = noise.measure, self.law.quantities[noise.measure.quantity - 1]
+        value, found = row.get(measure.name), self._interval_of(noises, row)
+        if quantity.center is None or value is None or (found and noise.is_alone(found)):
+            return None
+        unit = float(quantity.clip.unit)
+        low, high = quantity.clip.low * unit, quantity.clip.high * unit
+        if found is None:  # of a mean alone no interval may be told
+            return side((float(value), float(value)), (low + unit, high - unit))
+        if measure.is_mean:
+            return side(found, (low, high))
+        over = self._most_values(measure, quantity)
+        many = None if over is None else row.get(self._divisors[over])
+        if over is None or many is None:
+            return None
+        off = count_off(over, self.law.quantities, self._tables(row))
+        least, most = int(many) - off, int(many) + off
+        ends = max(low * least, low * most), min(high * least, high * most)
+        return side(found, ends) if least > 0 else None
+
+    def _most_values(self, measure: Measure, quantity: Quantity) -> int | None:
+        """What is shown of how many values a sum is, or of how many at most; None for nothing."""
+        many, by_row = self.claim.unit.counts_all, quantity.clip.per == "row"
+        known = [] if measure.over is None else [measure.over]
+        known += [
+            number
+            for number, each in enumerate(self.law.quantities, 1)
+            if each.column in (quantity.column, None) and (each.clip.per == "row") == by_row
+        ]
+        known += [] if many and by_row else [0]
+        return next((number for number in known if number in self._divisors), None)
 
     def _grouping_of(self, row: RowNumbers) -> int:
         """Which of the groupings a row is of, from 0."""
