@@ -139,7 +139,7 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
     assert schedule is not None
     following, on = schedule.following, schedule.on
     name, last = ready.policy.name, schedule.last
-    lines = [] if released else list(_nothing_due(ready.policy, schedule))
+    lines = [] if released else list(_nothing_due(ready, schedule))
     after = None
     if following is not None and on is not None:
         after = NextEdition(following.name, written(on), following.is_revision)
@@ -183,19 +183,19 @@ def restore(
     output.emit(said, list(text(found, done)))
 
 
-def _nothing_due(policy: Policy, schedule: Schedule) -> Iterator[str]:
+def _nothing_due(ready: Ready, schedule: Schedule) -> Iterator[str]:
     """What is true where the calendar asks for nothing, whatever became of the source.
 
     Of one that is lost its warning says whether it can be drawn anew.
     """
-    last = schedule.last
+    policy, last = ready.policy, schedule.last
     if last is None:
         yield f"{policy.name}: nothing is due; its source was not looked at"
         return
     known = f"the last is {last.run.edition} (entry {last.id}, {last.run.target})"
     yield f"{policy.name}: nothing is due; {known}; its source was not looked at"
-    if last.policy_digest != policy.digest:
-        yield f"  policy       another text than that of entry {last.id}: later editions are of it"
+    if ready.changed:
+        yield f"  policy       {ready.changed}"
         if twice := of_one_name(policy, project_of(policy)):
             yield f"  name         {twice}"
     if not schedule.lost:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from policy_engine.accounting.certified import EpsilonDelta
+from policy_engine.accounting.events import Event
 from policy_engine.accounting.plans import (
     PlanLine,
     PlannedLine,
@@ -35,7 +36,7 @@ from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.laws import At, mapping
 from policy_engine.policy.mechanisms.common import Written
 from policy_engine.policy.mechanisms.index import language_of
-from policy_engine.policy.models import PolicyDocument
+from policy_engine.policy.models import PolicyDocument, digest
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project import Project, find_project, load_project
 from policy_engine.policy.reading import read_root, read_text, refused
@@ -210,6 +211,17 @@ def as_recorded(policy: Policy, solved: Solved, at: Decimal) -> Policy:
     guarantee = Guarantee(once.epsilon, once.delta, policy.guarantee.neighbours)
     read, found = follows.read, replace(follows, guarantee=guarantee, solved=solved)
     return resolve(read.document, read.hierarchies, read.file, read.directory, found)
+
+
+def digest_with(policy: Policy, guarantee: Guarantee, event: Event) -> str:
+    """The digest of a policy that follows from its account, had that given it these numbers."""
+    follows = policy.follows
+    assert follows is not None
+    assert follows.read is not None
+    read, solved = follows.read, replace(follows.solved, event=event)
+    found = replace(follows, guarantee=guarantee, solved=solved)
+    hierarchies = {column: each.digest for column, each in read.hierarchies.items()}
+    return digest(read.document, hierarchies, found.numbers)
 
 
 def _payer(read: ReadPolicy, at: At) -> _Payer:

@@ -7,12 +7,14 @@ charged to what a plan leaves. Nothing here looks at a source.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.ledger.account import Account
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
-from policy_engine.policy.following import of_one_name
+from policy_engine.policy.auto import Guarantee
+from policy_engine.policy.following import digest_with, of_one_name
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import entries_of
@@ -29,14 +31,14 @@ def announced(
     policy = plan.policy
     entries = list(entries_of(policy, known))
     if own := _own(policy, entries):
-        yield _anew(plan, own[-1], revise=revise)
+        yield _anew(plan, own[-1], account, revise=revise)
     elif entries and entries[-1].policy_digest != policy.digest:
         last = entries[-1]
-        yield (
-            f"{policy.name} has changed since edition {last.run.edition} (entry {last.id}):"
-            f" {policy.edition.name} is by its new text, and the other editions stay as they are"
-            f"{_twice(plan)}"
-        )
+        before = f"edition {last.run.edition} (entry {last.id})"
+        by = f"has changed since {before}: {policy.edition.name} is by its new text"
+        if numbers := other_numbers(policy, last, account):
+            by = f"is as it was at {before}, and {numbers}: {policy.edition.name} is by these"
+        yield f"{policy.name} {by}, and the other editions stay as they are{_twice(plan)}"
     if entries and entries[-1].account != account.name:
         yield _another_account(policy, entries[-1], account)
     if why := account.why_of_the_rest(charge):
@@ -50,7 +52,37 @@ def announced(
 def why_anew(plan: ReleasePlan, known: Books, *, revise: bool) -> tuple[str, ...]:
     """What a release that stands in the way is told with: why another one is asked for."""
     own = _own(plan.policy, list(entries_of(plan.policy, known)))
-    return (_again(plan, own[-1], revise=revise),) if own else ()
+    account = known.budget.account(plan.account)
+    return (_again(plan, own[-1], account, revise=revise),) if own else ()
+
+
+def other_numbers(policy: Policy, last: Entry, account: Account) -> str:
+    """What the account gives a policy whose text is that of an entry; empty where it is not proven.
+
+    The digest proves it: with the event of the entry, and a δ that the account had, it is the same.
+    """
+    follows, event = policy.follows, last.asked.event
+    if follows is None or last.is_unbounded:
+        return ""
+    for delta in sorted(_deltas_of(account)):
+        had = Guarantee(last.epsilon, delta, last.neighbours)
+        if digest_with(policy, had, event) == last.policy_digest:
+            now = policy.guarantee
+            return (
+                f"account {follows.account!r} gives it ε {in_text(now.epsilon)},"
+                f" δ {in_text(now.delta)} now, where it was ε {in_text(had.epsilon)},"
+                f" δ {in_text(delta)}"
+            )
+    return ""
+
+
+def _deltas_of(account: Account) -> set[Decimal]:
+    """The δ of each limit by which anything was charged, and of each plan."""
+    windows, limit = account.windows, account.limit
+    deltas = {delta for each in windows for _, delta in each.limits}
+    deltas |= {delta for _, delta in account.limits}
+    deltas |= {each.planned.at for each in windows if each.planned is not None}
+    return deltas if limit is None else deltas | {limit.delta}
 
 
 def _own(policy: Policy, entries: Sequence[Entry]) -> Sequence[Entry]:
@@ -60,7 +92,7 @@ def _own(policy: Policy, entries: Sequence[Entry]) -> Sequence[Entry]:
     return [entry for entry in entries if entry.run.edition == policy.edition.name]
 
 
-def _anew(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
+def _anew(plan: ReleasePlan, last: Entry, account: Account, *, revise: bool) -> str:
     """That this is a new release of what was released before, why, and its price."""
     policy, certificate = plan.policy, plan.certificate
     price = (
@@ -73,7 +105,7 @@ def _anew(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
     if revise and not policy.edition.is_revision and _goes_on(plan, last):
         kept = "" if last.only_digest is None else ", while its bytes are kept"
         free = f". The same command without --revise finishes entry {last.id}, at no cost{kept}"
-    return f"{_again(plan, last, revise=revise)}: this is a new release, {price}{free}"
+    return f"{_again(plan, last, account, revise=revise)}: this is a new release, {price}{free}"
 
 
 def _goes_on(plan: ReleasePlan, last: Entry) -> bool:
@@ -84,13 +116,13 @@ def _goes_on(plan: ReleasePlan, last: Entry) -> bool:
     return last.only_digest is not None or (last.can_draw and last.run.of == plan.of)
 
 
-def _again(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
+def _again(plan: ReleasePlan, last: Entry, account: Account, *, revise: bool) -> str:
     """That there was a release before, and why another one is asked for."""
     policy = plan.policy
     drawn = "sample" if policy.noise is None else "draw of the noise"
     why = f"a new {drawn} is asked for"
     if last.policy_digest != policy.digest:
-        why = f"the policy has changed{_twice(plan)}"
+        why = other_numbers(policy, last, account) or f"the policy has changed{_twice(plan)}"
     elif last.run.edition != policy.edition.name:
         why = f"another edition is asked for, {policy.edition.name}"
     elif policy.edition.is_revision:

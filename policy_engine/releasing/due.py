@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +24,7 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import books, copies, standing
+from policy_engine.releasing.announcing import other_numbers
 from policy_engine.releasing.editions import (
     Clock,
     Schedule,
@@ -54,6 +56,7 @@ class Ready:
 
     ``schedule`` is what is due of it, None where an edition was named, or it has none. Of those
     that were released nothing of ``missing`` stands here; ``unseen`` says why nobody could look.
+    ``changed`` says how later editions are another policy than the last one.
     """
 
     policy: Policy
@@ -61,6 +64,7 @@ class Ready:
     schedule: Schedule | None = None
     missing: tuple[Entry, ...] = ()
     unseen: str = ""
+    changed: str = ""
 
 
 @frozen
@@ -280,7 +284,24 @@ def _scheduled(policy: Policy, project: Project, known: Books | None, clock: Clo
     except EnvironmentFailed as error:
         unseen = str(error)
     due = tuple(in_edition(policy, project, known, each, at) for each in schedule.due)
-    return Ready(policy, due, schedule, missing, unseen)
+    changed = _changed(policy, project, known, schedule, at)
+    return Ready(policy, due, schedule, missing, unseen, changed)
+
+
+def _changed(
+    policy: Policy, project: Project, known: Books | None, schedule: Schedule, at: datetime
+) -> str:
+    """How the edition that follows is of another policy than the last one; empty where not."""
+    last, following = schedule.last, schedule.following
+    if last is None or known is None:
+        return ""
+    if following is not None:
+        policy = in_edition(policy, project, known, following, max(at, schedule.on or at))
+    if last.policy_digest == policy.digest:
+        return ""
+    if numbers := other_numbers(policy, last, known.budget.account(last.account)):
+        return f"the text of entry {last.id}; {numbers}: later editions are by these"
+    return f"another text than that of entry {last.id}: later editions are of it"
 
 
 def _loaded(path: Path) -> Policy:

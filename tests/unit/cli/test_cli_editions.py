@@ -481,3 +481,30 @@ def test_dates_of_another_type_are_refused_with_the_remedy(cli, yearly):
     Path("yearly.yaml").write_text(YEARLY.replace("column: visited", "column: visitd"))
     done = cli("validate", yearly)
     assert "did you mean 'visited'?" in done.out + done.err
+
+
+def test_where_the_account_gives_other_numbers_no_text_is_said_to_be_new(cli, yearly):
+    """A limit was raised and the policy's file untouched: people looked for what had changed."""
+    limit = "accounts: {patients: {epsilon: 1.0, delta: 1.0e-6}}\n"
+    Path("policy-engine.yaml").write_text(limit)
+    text = YEARLY.replace("{epsilon: 1.0, delta: 1.0e-6}", "{editions: 12}")
+    Path(yearly).write_text(text)
+    assert cli("release", yearly).code == 0
+    more = ("--epsilon", "1.5", "--delta", "2e-6", "--by", "Ada", "--why", "more")
+    assert cli("ledger", "limit", "patients", *more).code == 0
+    file = Path("policy-engine.yaml")
+    file.write_text(file.read_text().replace("1.0, delta: 1.0e-6", "1.5, delta: 2.0e-6"))
+    done = cli("release", yearly)
+    told = (
+        r"  policy       the text of entry \d+; account 'patients' gives it ε .* now, where it was"
+    )
+    assert done.code == 0 and re.search(told, done.out), done.out
+    planned = cli("plan", yearly)
+    law = (
+        rf"yearly is as it was at edition {DUE[-1]} \(entry \d+\), and account 'patients' gives it"
+    )
+    assert re.search(law, planned.err) and "new text" not in planned.err, planned.err
+    assert f" δ 0.000001: {THIS_YEAR} is by these, and the other editions stay" in planned.err
+    Path(yearly).write_text(text.replace("name: yearly", "name: yearly\npurpose: a table"))
+    assert "  policy       another text than that of entry " in cli("release", yearly).out
+    assert f"{THIS_YEAR} is by its new text" in cli("plan", yearly).err

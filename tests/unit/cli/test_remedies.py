@@ -103,3 +103,28 @@ def test_a_raise_is_named_where_the_sums_of_what_was_certified_are_far_from_it(c
         .replace("1.0, delta: 1.0e-6", f"{epsilon}, delta: {delta}")
     )
     assert cli("release", "other.yaml").code == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_another_limit_the_numbers_are_others_and_not_the_policy(cli, write, kind):
+    """The policy file stayed as it was, and was said to have changed: people looked for how."""
+    path = write("first", kind, "0.4", "2.0e-7")
+    text = re.sub(r"guarantee: .*", "guarantee: {editions: 3}", path.read_text())
+    path.write_text(text)
+    assert cli("release", path).code == 0
+    more = ("--epsilon", "1.5", "--delta", "2e-6", "--by", "Ada", "--why", "more")
+    assert cli("ledger", "limit", "people", *more).code == 0
+    limited = (
+        Path("policy-engine.yaml").read_text().replace("1.0, delta: 1.0e-6", "1.5, delta: 2.0e-6")
+    )
+    Path("policy-engine.yaml").write_text(limited)
+    said = "and account 'people' gives it ε "
+    planned = cli("plan", path)
+    assert (said in planned.err, "changed" in planned.err) == (True, False), planned.err
+    told = re.search(
+        r"gives it ε (\S+), δ (\S+) now, where it was ε (\S+), δ (\S+): this is a", planned.err
+    )
+    assert float(told[1]) > float(told[3]) and float(told[2]) > float(told[4])
+    path.write_text(text.replace("name: first", "name: first\npurpose: else"))
+    planned = cli("plan", path)
+    assert (said in planned.err, "the policy has changed" in planned.err) == (False, True)

@@ -279,7 +279,14 @@ def test_a_raised_limit_changes_no_number_of_what_is_planned(planned):
     assert planned.entries[-1].planned
     assert restore(book, planned.project).outcome == "stands"
     planned.now = at(2, 15, year=2028)
-    third = planned.due(load_policy(planned.folder / "visits.yaml")).released[-1]
+    told = []
+    visits = load_policy(planned.folder / "visits.yaml")
+    third = planned.due(visits, say=told.append).released[-1]
     assert third.epsilon > first.epsilon
+    # The policy's file is as it was, and nobody is told to look for what is new in it.
+    [news] = [line for line in told if "account 'patients' gives it ε" in line]
+    assert f"gives it ε {third.epsilon.normalize()}, δ" in news
+    assert f"where it was ε {first.epsilon.normalize()}, δ" in news
+    assert not any("new text" in line for line in told)
     with open_ledger(planned.project) as ledger:
         ledger.verify()
