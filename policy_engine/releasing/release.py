@@ -473,8 +473,7 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     if account is not None:
         for line in announced(plan, charge, account, known, revise=job.revise):
             say(line)
-    if begins := beginning_of(plan.account_in(known), charge.windows):
-        say(begins)
+    begins = beginning_of(plan.account_in(known), charge.windows)
     try:
         paid = ledger.reserve(
             charge,
@@ -499,6 +498,8 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
                 f"entry {paid.id} was charged for this release meanwhile: run the command again"
             )
         return found
+    if begins:  # only now it has: reserve refuses what lacks an approval, or does not fit
+        say(begins)
     return _published(job, paid)
 
 

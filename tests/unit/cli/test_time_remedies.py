@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.errors import BudgetExceeded
 from policy_engine.policy.loading import load_policy
 from policy_engine.releasing.release import release
 
@@ -290,3 +292,20 @@ def test_a_window_that_begins_has_a_slot_for_what_is_planned(cli, write):
     assert "wait for the window after 20" in refused(cli, policy, "--revise", "--replace")
     later = release(load_policy(policy), revise=True, replace=True, clock=lambda: _LATER)
     assert later.outcome == "released"
+
+
+def test_a_window_is_said_to_begin_once_something_is_charged_to_it(cli, write):
+    """It was said before a refusal, and nothing had begun."""
+    limit = "epsilon: 1.0, delta: 1.0e-6, each: year"
+    policy = write("{epsilon: 0.9, delta: 9.0e-7}", limit)
+    assert cli("release", policy).code == 0
+
+    def told(guarantee: str) -> list[str]:
+        lines: list[str] = []
+        found = load_policy(write(guarantee))
+        with suppress(BudgetExceeded):
+            release(found, replace=True, say=lines.append, clock=lambda: _LATER)
+        return [line for line in lines if "begins for account" in line]
+
+    assert told("{epsilon: 3.0, delta: 1.0e-6}") == []
+    assert len(told("{epsilon: 0.5, delta: 9.0e-7}")) == 1
