@@ -664,13 +664,13 @@ def check_not_raised(account: Account, limit: Limit | None) -> None:
     if account.limit is None or limit is None or not limit.is_above(account.limit):
         return
     where = limit.where or "the project file"
-    command = _raising(account.name, in_text(limit.epsilon), in_text(limit.delta))
+    command = _raising(account, in_text(limit.epsilon), in_text(limit.delta))
     what, other = "raises a limit", "lower it in the project file"
     if (limit.each, limit.of) != (account.limit.each, account.limit.of):
         what, other = "changes how long a limit is for", "write there what the ledger has"
     raise BudgetExceeded(
         f"{where} allows account {account.name!r} {limit}, and the ledger {account.limit}: only an"
-        f" entry that says who and why {what}; run '{command}', or {other}"
+        f" entry that says who and why {what}; run {command}, or {other}"
     )
 
 
@@ -711,12 +711,14 @@ def check_windows_told(account: Account, charge: Charge) -> None:
         )
 
 
-def _raising(account: str, epsilon: str = "NUMBER", delta: str = "NUMBER") -> str:
-    """The command that raises the limit of an account."""
-    return (
-        f"policy-engine ledger limit {shlex.quote(account)} --epsilon {epsilon} --delta {delta}"
-        " --by NAME --why TEXT"
-    )
+def _raising(account: Account, epsilon: str = "NUMBER", delta: str = "NUMBER") -> str:
+    """The command that raises the limit of an account, after the one that asks its people."""
+    name, numbers = shlex.quote(account.name), f"--epsilon {epsilon} --delta {delta}"
+    command = f"'policy-engine ledger limit {name} {numbers} --by NAME --why TEXT'"
+    if not account.review:
+        return command
+    asking = f"'policy-engine review request --limit {name} {numbers} --key KEY'"
+    return f"{asking} and, once that is approved, {command}"
 
 
 def effective(account: Account, limit: Limit | None) -> Account:
@@ -791,7 +793,7 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
     assert found is not None
     remedy = _window_remedy(account, charge, limit)
     if not account.has_windows:
-        remedy = _remedy(filters[0].spent, charge, limit, found)
+        remedy = _remedy(account, filters[0].spent, charge, limit, found)
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
         f"ε {brief(charge.epsilon)}, δ {brief(charge.delta)} (unit: {charge.unit}), and of {limit} "
@@ -870,11 +872,11 @@ def _raising_rules(
             raised = Limit(epsilon, EXACT.add(window.planned.delta, raised.delta))
         told.append(f"the limit{'' if raised is None else f' to {raised}'}")
         numbers = raised
-    command = _raising(charge.account)
+    command = _raising(account)
     if numbers is not None:
-        command = _raising(charge.account, in_text(numbers.epsilon), in_text(numbers.delta))
+        command = _raising(account, in_text(numbers.epsilon), in_text(numbers.delta))
     # A limit is a promise to people: a colleague who only follows our messages does not raise it.
-    raised_there = f"raise {' and '.join(told)} in {where}, and run '{command}'"
+    raised_there = f"raise {' and '.join(told)} in {where}, and run {command}"
     return f"{written}ask the person who set it to {raised_there}"
 
 
@@ -897,20 +899,20 @@ def _by_numbers(charge: Charge) -> tuple[Asked, str]:
     return known, f"write guarantee: {{{numbers}}}, which does not grow with the limit, and "
 
 
-def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
+def _remedy(account: Account, spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     """What would fit, with both of its numbers, and where the limit may be raised."""
     asked, written = _by_numbers(charge)
-    raised, to, command = enough(spent, asked, limit), "", _raising(charge.account)
+    raised, to, command = enough(spent, asked, limit), "", _raising(account)
     for_what = ""
     if raised is not None:
         told = in_text(raised.epsilon), in_text(raised.delta)
-        command, to = _raising(charge.account, *told), f" to {raised}"
+        command, to = _raising(account, *told), f" to {raised}"
         for_what = f" ({_paid_by(raised, spent, asked, limit)})"
     place = f"{to}, which is the ledger's, with"
     if limit.where:
         place = f" in {limit.where}{to}, and where the ledger has it too, with"
     # A limit is a promise to people: a colleague who only follows our messages does not raise it.
-    raising = f"{written}ask the person who set it to raise the limit{place} '{command}'{for_what}"
+    raising = f"{written}ask the person who set it to raise the limit{place} {command}{for_what}"
     if fits(Spent.none(charge.neighbours), charge.asked, limit):
         raising += ", or to write 'each: year' beside it: then each new year has this limit anew"
     ways, first = list(samples_that_fit(spent, charge.asked, limit)), spent.first

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -18,6 +20,7 @@ from policy_engine.policy.review_models import key_line
 
 ROLES = {"ada": "owner", "ben": "privacy", "cleo": "author"}
 CLAIM = "out/a.certificate.claim.review.json"
+LIMIT = "people.limit.change.review.json"
 BUNDLE = "out/a.certificate.approvals.intoto.jsonl"
 
 
@@ -126,6 +129,44 @@ def test_several_policies_are_refused_before_the_first_is_charged(cli, policy, r
     refused = cli("release", *paths)
     assert refused.code == 1
     assert len(cli("ledger", "show", "--format", "json").document["entries"]) == 0
+
+
+@pytest.mark.parametrize("window", ["", ", each: year"])
+@pytest.mark.parametrize("is_raised", [False, True])
+def test_an_account_that_cannot_pay_names_the_request_before_the_command_that_needs_it(
+    cli, policy, required, project, window, is_raised
+):
+    file = project / "policy-engine.yaml"
+
+    def limited(epsilon, delta):
+        pins = file.read_text().split("accounts: ")
+        told = f"accounts: {{people: {{epsilon: {epsilon}, delta: {delta}{window}}}}}\n"
+        file.write_text(pins[0] + told)
+
+    limited("1.0", "1.0e-6")
+    required()
+    lower = ("ledger", "limit", "people", "--epsilon", "1", "--delta", "1e-6")
+    ask = ("review", "request", "--limit", *lower[2:], "--key", "cleo.pem")
+    assert cli(*ask).code == 0
+    approve(cli, LIMIT)
+    assert cli(*lower, "--by", "Ada", "--why", "the first").code == 0
+    path = policy("a", ("sample: {rate: 0.1}\nk: 20\n", ""), epsilon="1.5")
+    if is_raised:
+        limited("2", "1.0e-6")
+    refused = cli("release", path)
+    assert ("cannot pay" in refused.err, "allows account 'people'" in refused.err) == (
+        not is_raised, is_raised
+    )  # fmt: skip
+    found = re.findall(r"'policy-engine ((?:review request|ledger limit) [^']*)'", refused.err)
+    [request, limit] = (each.replace("KEY", "cleo.pem") for each in found)
+    assert "once that is approved" in refused.err
+    assert cli(*shlex.split(request)).code == 0
+    approve(cli, LIMIT)
+    words = shlex.split(limit.replace("NAME", "Ada").replace("TEXT", "more"))
+    assert cli(*words).code == 0
+    limited(words[words.index("--epsilon") + 1], words[words.index("--delta") + 1])
+    again = cli("release", path).err
+    assert "requires approvals of the claim" in again and "cannot pay" not in again
 
 
 def test_amounts_are_written_as_by_every_other_command(cli, policy, required):
