@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine import open_release
+from policy_engine.kernel.mechanisms.meaning import RowNumbers
 from policy_engine.policy.loading import load_policy
 
 POLICY = """\
@@ -465,6 +466,28 @@ def test_plan_says_how_far_a_mean_is_off_by_the_size_of_a_group(tmp_path, monkey
     ]
     [below] = re.findall(r"m is noise alone where n is below (\d+)", planned)
     assert 10 < int(below) <= 100
+
+
+@pytest.mark.parametrize("missing", ["", ", missing: {as: 0}"])
+def test_plan_says_how_large_a_sum_must_be_to_be_more_than_noise(
+    tmp_path, monkeypatch, cli, missing
+):
+    """Of fines of some hundreds a month the noise was thousands, and no line said so."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(_two_sizes([20.0, 30.0])), "p.parquet")
+    Path("policy-engine.yaml").write_text(PROJECT)
+    text = POLICY.replace("epsilon: 20", "epsilon: 0.2")
+    measure = f"measures: {{t: {{sum: x, bounds: [0, 600]{missing}}}}}\n"
+    Path("policy.yaml").write_text(text.format(unit="row", more=measure))
+    planned = cli("plan", "policy.yaml").out
+    [told] = re.findall(r"a sum of ([\d,]+) in a group off by at most 100 %, one of ([\d,]+)"
+                        r" by 10 %, and one of ([\d,]+) by 1 %\n", planned)  # fmt: skip
+    whole, tenth, hundredth = (int(each.replace(",", "")) for each in told)
+    assert (tenth, hundredth) == (10 * whole, 100 * whole)
+    assert cli("release", "policy.yaml").code == 0
+    sums = next(each for each in open_release("out/r.parquet").numbers if each.name == "t")
+    low, high = sums.interval(RowNumbers.of({"t": whole, "n": 500}))
+    assert 0 <= low < whole / 10 and whole < high <= 2 * whole
 
 
 LATE = {"p": [i // 2 for i in range(6000)], "g": ["a", "a", "b", "b", "c", "c"] * 1000,
