@@ -172,6 +172,8 @@ def _noisy(
     yield from _counts(policy, noise, count, seen.own.error, in_all=few)
     yield from _measures(policy, noise, divisors, meaning.exact)
     yield from _quantiles(policy, noise, divisors)
+    most = meaning.groups_listed or (0 if seen.open else math.prod(seen.known))
+    yield from _groups_cut(policy, noise, most)
     yield from _cuts(policy, noise, in_all=few)
     unit = meaning.claim.unit
     yield from _within(noise, divisors, unit)
@@ -337,6 +339,17 @@ def _within(noise: Noise, divisors: Mapping[int, str], unit: People | Rows) -> I
     first, *others = within_words(*beside, unit=unit, quantiles=names)
     yield f"interval   {first}"
     yield from (f"           {text}" for text in others)
+
+
+def _groups_cut(policy: Policy, noise: Noise, most: int) -> Iterator[str]:
+    """That a person could be in more groups than count, of ``most`` in all; 0: it is not known."""
+    if not policy.source.counts_all or most <= noise.groups:
+        return
+    yield (
+        f"limits     by these recodes a person could be in up to {most:,} groups, and counts in at"
+        f" most {noise.groups:,} (max_groups)"
+    )
+    yield "           the other groups leave this person out, and their numbers get too low"
 
 
 def _cuts(policy: Policy, noise: Noise, *, in_all: bool) -> Iterator[str]:

@@ -25,6 +25,8 @@ QUESTIONS = [
     ("engineer", "What does a policy look like?", "README.md", "policy-engine", "recode: {"),
     ("engineer", "How do I install it?", "README.md", "Install", "pip install ."),
     ("engineer", "Which columns leave?", WRITE, "What is released: `recode`", "not released"),
+    ("engineer", "What does another column cost?", WRITE, "What does another column cost?",
+     "Only `max_groups` of these groups count"),
     ("engineer", "How do I run it every month?", RECIPES, "Every month", "drawn once"),
     ("engineer", "How do I run it in CI?", RECIPES, "CI: check policies in a pull request",
      "no secret"),

@@ -292,6 +292,35 @@ def test_before_the_charge_plan_says_what_tells_who_is_cut(tmp_path, monkeypatch
     assert "does not say how many people" not in cli("plan", "policy.yaml").out
 
 
+KEPT_AND_LISTED = "public_groups: {g: [a, b, c], x: [1, 2]}"
+
+
+@pytest.mark.parametrize(
+    ("recode", "more", "most"),
+    [
+        ("{x: {bins: [1, 2]}}", "", 4),  # of three classes, and of none
+        ("{x: {bins: [1, 2]}, y: {bins: [5]}}", "", 12),
+        ("{g: keep, x: keep}", KEPT_AND_LISTED, 6),
+        ("{x: {bins: [1]}}", "", 0),  # all three count
+        ("{g: keep, x: {bins: [1]}}", "", 0),  # the policy does not tell how many
+    ],
+)
+def test_plan_says_that_with_more_columns_a_person_could_be_in_more_groups_than_count(
+    tmp_path, monkeypatch, cli, recode, more, most
+):
+    """A second column had the same price and noise, and nothing said what it cost."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"p": [1], "g": ["a"], "x": [1], "y": [1]}), "p.parquet")
+    text = POLICY.format(unit="{column: p}", more=f"contribution: {{max_groups: 3}}\n{more}")
+    Path("policy.yaml").write_text(text.replace("{g: keep}", recode))
+    Path("policy-engine.yaml").write_text(PROJECT)
+    planned = cli("plan", "policy.yaml")
+    told = f"could be in up to {most} groups, and counts in at most 3 (max_groups)\n"
+    assert planned.code == 0, planned.err
+    assert (told in planned.out) is (most > 0)
+    assert ("(max_groups)" in planned.out) is (most > 0)
+
+
 NOISY = """\
 contribution: {max_groups: 4, max_rows_per_group: 3}
 count: {people: n, rows: visits}
