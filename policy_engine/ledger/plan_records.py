@@ -104,7 +104,7 @@ def check_plan(
         raise BudgetExceeded(
             f"{where} has another plan of account {account.name!r} than what was recorded"
             f"{f' of {name}' if name else ''} before its first draw: a plan holds for its window."
-            f" Put it back as it was; {following}"
+            f" Put it back as it was, {window.planned.told()}; {following}"
         )
     if plan is None:
         raise LedgerError("a plan was ended meanwhile: run the command again")

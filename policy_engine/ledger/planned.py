@@ -172,6 +172,21 @@ class Planned:
         """What people approve of it: what the project file says, and of which limit."""
         return plan_document(account, *self.total, self.terms)
 
+    def told(self) -> str:
+        """What the project file said of it, to be written there again; the limit was another one.
+
+        >>> terms = '{"plan":{"visits":[12,null],"ages":[4,"2"]},"rest":"0.1"}'
+        >>> print(Planned((), *(Decimal(0),) * 4, "add_remove", terms).told())
+        plan: {visits: {editions: 12}, ages: {editions: 4, share: 2}}, rest: 0.1, of ε 0, δ 0
+        """
+        said = json.loads(self.terms)
+        lines = ", ".join(
+            f"{name}: {{editions: {editions}{'' if share is None else f', share: {share}'}}}"
+            for name, (editions, share) in said["plan"].items()
+        )
+        epsilon, delta = map(in_text, self.total)
+        return f"plan: {{{lines}}}, rest: {said['rest']}, of ε {epsilon}, δ {delta}"
+
     def to_json(self) -> dict[str, object]:
         """Texts and whole numbers."""
         lines = [

@@ -49,8 +49,12 @@ from policy_engine.policy.within import policy_paths
 from policy_engine.values import frozen
 
 _RENAME = "give one of them another name, or move it out of the project"
-_MEND = "mend it, or take it out of the plan"
+_BEFORE = "before a window's first draw"
+"""A plan is recorded by that draw, and is refused in another form until its window ends."""
+_OUT = f"take it out of the plan {_BEFORE}"
+_MEND = f"mend it, or {_OUT}"
 _OWN = "write epsilon and delta"
+_NO_COST = "that costs nothing, and what it has released is its own again"
 _LIMIT = "{epsilon: 1.0, delta: 1.0e-6}"
 
 
@@ -181,10 +185,19 @@ def _by_plan(read: ReadPolicy) -> Following:
         law = f"is planned, and {found}, in {payer.file}"
         near = nearest(name, planned_here)
         meant = f"did you mean the policy {show(near)}? or " if near else ""
-        _refuse(read, at, law, f"{meant}add {add} to the account there, or {_OWN}")
+        if gone := _unnamed(payer, planned_here):
+            law = f"{law}, where no policy is called {gone[0]} now"
+            meant = f"if that was this policy's name, write name: {gone[0]} again: {_NO_COST}; or "
+        _refuse(read, at, law, f"{meant}add {add} to the account there {_BEFORE}, or {_OWN}")
     plan = _solved(payer, _policies(payer, read))
     line = next(each for each in plan.lines if each.name == name)
     return replace(_given(read, line, payer, payer.terms.neighbours), planned=True)
+
+
+def _unnamed(payer: _Payer, planned_here: Sequence[str]) -> list[str]:
+    """The names of a plan that no policy of the project has: perhaps one was renamed."""
+    found = {_named(path, planned_here)[1] for path in policy_paths(payer.project.directory)}
+    return [name for name in planned_here if name not in found]
 
 
 def _given(read: ReadPolicy, line: PlannedLine, payer: _Payer, neighbours: Neighbours) -> Following:
@@ -287,7 +300,8 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
         if name not in found and name in refused_ones:
             payer.refuse_with(name, *refused_ones[name])
         if name not in found:
-            remedy = "add it, with guarantee: planned, or take it out of the plan"
+            renamed = f"or, if its policy was renamed, write its name again: {_NO_COST}"
+            remedy = f"add it, with guarantee: planned; {renamed}; or {_OUT}"
             payer.refuse(name, "is the name of no policy of the project", remedy)
         _check_line(payer, name, found[name])
     return {name: found[name] for name in names}
@@ -344,12 +358,12 @@ def _check_line(payer: _Payer, name: str, read: ReadPolicy) -> None:
     """Raise PolicyError unless a policy is planned and pays from the account of the plan."""
     if read.document.guarantee != PLANNED:
         wrong = f"is planned, and its policy {read.file} has another guarantee"
-        payer.refuse(name, wrong, "write guarantee: planned there, or take it out of the plan")
+        payer.refuse(name, wrong, f"write guarantee: planned there, or {_OUT}")
     account = _account(read, payer.project)
     if account is None or listed_as(account, payer.project) != payer.name:
         paid = "from its source" if account is None else f"from account {show(account)}"
         wrong = f"is planned here, and its policy {read.file} pays {paid}"
-        remedy = f"write account: {payer.name} there, or take it out of the plan"
+        remedy = f"write account: {payer.name} there, or {_OUT}"
         payer.refuse(name, wrong, remedy)
 
 
@@ -361,7 +375,7 @@ def _solved(payer: _Payer, policies: Mapping[str, ReadPolicy]) -> WindowPlan:
             shape = shape_of(policies[each.name], terms.neighbours)
             shape.moved(terms.neighbours)
         except DomainError as error:
-            remedy = f"change {policies[each.name].file}, or take it out of the plan"
+            remedy = f"change {policies[each.name].file}, or {_OUT}"
             payer.refuse(each.name, f"cannot be planned: {error}", remedy)
         lines.append(PlanLine(each.name, shape, each.editions, each.share))
     try:

@@ -40,7 +40,8 @@ MEANT = {
 }
 """What people write into a policy for its calendar, and what is to be written."""
 MEANT_GUARANTEE = {
-    "planned": f"write guarantee: {PLANNED}, and how many editions in the plan of the account",
+    "planned": f"write guarantee: {PLANNED}, and how many editions in the plan of the account,"
+    " before a window's first draw",
     "edition": "write guarantee: {editions: 12}, without epsilon and delta",
 }
 """The same of its guarantee."""

@@ -347,7 +347,8 @@ def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:
     if follows is not None and follows.due is not None and follows.due > follows.editions:
         at, later = "guarantee", "do not fit any more"
         if follows.planned:
-            at, later = "the plan of the account", "are not planned"
+            at = "the plan of the account before a window's first draw, which records it"
+            later = "are not planned, and only the rest can pay for them"
         message = (
             f"guarantee is of {follows.editions} editions, and the policy is due {follows.due}"
             f" times in a window of account {follows.account!r}: the later ones {later}"

@@ -309,3 +309,42 @@ def test_a_window_is_said_to_begin_once_something_is_charged_to_it(cli, write):
 
     assert told("{epsilon: 3.0, delta: 1.0e-6}") == []
     assert len(told("{epsilon: 0.5, delta: 9.0e-7}")) == 1
+
+
+def test_a_planned_policy_that_was_renamed_gets_its_name_back(cli, write):
+    """It was told to be added to a plan that is recorded, and was refused for doing so."""
+    plan = "epsilon: 1.0, delta: 1.0e-6, each: year, rest: 0.1, plan: {{{}}}"
+    first = "visits: {editions: 3}"
+    path = Path(write("planned", plan.format(first)))
+    assert cli("release", path).code == 0
+    text = path.read_text()
+    path.write_text(text.replace("name: visits", "name: stays"))
+    said = refused(cli, path)
+    assert "add plan: {stays: {editions: 12}} to the account there before a window's first" in said
+    [name] = re.findall(
+        r"if that was this policy's name, write name: (\S+) again: that costs", said
+    )
+    limited(plan.format("stays: {editions: 3}"))
+    said = cli("release", path, "--replace").err
+    [recorded] = re.findall(r"Put it back as it was, plan: \{(.*)\}, rest: 0\.1, of ε 1, δ", said)
+    assert recorded == first
+    limited(plan.format(recorded))
+    path.write_text(text.replace("name: visits", f"name: {name}"))
+    done = cli("release", path)
+    assert (done.code, "nothing was charged" in done.out) == (0, True), done.err
+
+
+def test_a_plan_with_too_few_editions_is_mended_when_it_is_said(cli, write):
+    """'write editions: 24' was said in a window whose plan was recorded, and refused there."""
+    plan = "epsilon: 1.0, delta: 1.0e-6, each: year, rest: 0.1, plan: {{visits: {{editions: {}}}}}"
+    limit, more = plan.format(2), "refresh: {every: month}"
+    path = Path(write("planned", limit, more=more))
+    path.write_text(path.read_text().replace("out/visits.parquet", '"out/{edition}.parquet"'))
+    said = cli("plan", path).err
+    told = r"write editions: (\d+) in the plan of the account before a window's first draw, which"
+    assert re.search(told, said), said
+    [number] = re.findall(told, said)
+    limited(plan.format(number))
+    assert cli("release", path).code == 0 and "write editions" not in cli("plan", path).err
+    limited(limit)
+    assert "Put it back as it was, plan: {visits: {editions: 12}}" in cli("plan", path).out

@@ -221,8 +221,9 @@ def test_what_does_not_change_the_noise_keeps_its_slot(tmp_path):
     [
         ("{editions: 4}", "", "the later ones do not fit any more; write editions: 12 in"
          " guarantee"),
-        ("planned", ", plan: {p: {editions: 4}}", "the later ones are not planned; write editions:"
-         " 12 in the plan of the account"),
+        ("planned", ", plan: {p: {editions: 4}}", "the later ones are not planned, and only the"
+        " rest can pay for them; write editions:"
+         " 12 in the plan of the account before a window's first draw, which records it"),
         ("{editions: 12}", "", None),
         ("planned", ", plan: {p: {editions: 12}}", None),
     ],
@@ -265,14 +266,19 @@ WITH = "policy-engine.yaml"
     [
         ("", "planned", {}, [
             f"p.yaml:6:12: guarantee is planned, and account 'people' has no plan, in {WITH}; add"
-            " plan: {p: {editions: 12}} to the account there, or write epsilon and delta"]),
+            " plan: {p: {editions: 12}} to the account there before a window's first draw, or"
+            " write epsilon and delta"]),
         (", plan: {visits: {editions: 1}}", "planned", {"name": "visit"}, [
             "p.yaml:6:12: guarantee is planned, and the plan of account 'people' names visits, in"
-            f" {WITH}; did you mean the policy 'visits'? or add plan: {{visit: {{editions: 12}}}}"
-            " to the account there, or write epsilon and delta"]),
+            f" {WITH}, where no policy is called visits now; if that was this policy's name, write"
+            " name: visits again: that costs nothing, and what it has released is its own again; or"
+            f" add plan: {{visit: {{editions: 12}}}}"
+            " to the account there before a window's first draw, or write epsilon and delta"]),
         (", plan: {p: {editions: 1}, visits: {editions: 1}}", "planned", {}, [
             f"{WITH}:2:66: accounts.people.plan.visits is the name of no policy of the project; add"
-            " it, with guarantee: planned, or take it out of the plan"]),
+            " it, with guarantee: planned; or, if its policy was renamed, write its name again:"
+            " that costs nothing, and what it has released is its own again; or take it out of the"
+            " plan before a window's first draw"]),
         (PLAN, "{editions: 12}", {}, [
             "p.yaml:6:23: guarantee.editions fills what the plan of account 'people' leaves, and"
             f" that is nothing; write rest: 0.1 beside plan in {WITH}, or write epsilon and"
@@ -297,23 +303,25 @@ def test_what_is_no_plan_is_told_where_it_is(tmp_path, account, guarantee, more,
     [
         ("{epsilon: 1, delta: 1.0e-6}", {}, [
             f"{WITH}:2:66: accounts.people.plan.other is planned, and its policy other.yaml has"
-            " another guarantee; write guarantee: planned there, or take it out of the plan"]),
+            " another guarantee; write guarantee: planned there, or take it out of the plan"
+            " before a window's first draw"]),
         ("planned", {"account": "'elsewhere'"}, [
             f"{WITH}:2:66: accounts.people.plan.other is planned here, and its policy other.yaml"
             " pays from account 'elsewhere'; write account: people there, or take it out of the"
-            " plan"]),
+            " plan before a window's first draw"]),
         ("planned", {"account": "", "source": "{table: t}"}, [
             f"{WITH}:2:66: accounts.people.plan.other is planned here, and its policy other.yaml"
-            " pays from its source; write account: people there, or take it out of the plan"]),
+            " pays from its source; write account: people there, or take it out of the plan"
+            " before a window's first draw"]),
         ("planned", {"recode": "{age: {bins: [18]}}", "mechanism": "randomised_response",
                      "privacy_unit": ANY}, [
             f"{WITH}:2:66: accounts.people.plan.other cannot be planned: neighbours must be"
             " replace_one for randomised response, found add_remove; change other.yaml, or take"
-            " it out of the plan"]),
+            " it out of the plan before a window's first draw"]),
         ("planned", {"sample": "{rate: 0.1}", "k": "20"}, [
             f"{WITH}:2:66: accounts.people.plan.other cannot be planned: rate must be open where k"
             " is given: one of them follows, found 0.1; change other.yaml, or take it out of the"
-            " plan"]),
+            " plan before a window's first draw"]),
         ("planned", {"name": "p"}, [
             f"{WITH}:2:48: accounts.people.plan.p is the name of two policies, p.yaml and"
             " other.yaml; give one of them another name, or move it out of the project"]),
@@ -321,7 +329,7 @@ def test_what_is_no_plan_is_told_where_it_is(tmp_path, account, guarantee, more,
             "other.yaml:5:21: the key 'age' is written twice, first in line 5; remove one of"
             " them",
             f"{WITH}:2:66: accounts.people.plan.other is the policy of other.yaml, which is"
-            " refused; mend it, or take it out of the plan"]),
+            " refused; mend it, or take it out of the plan before a window's first draw"]),
     ],
 )  # fmt: skip
 def test_what_another_policy_of_a_plan_lacks_is_told(tmp_path, guarantee, more, expected):
