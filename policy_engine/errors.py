@@ -50,6 +50,7 @@ def to_install(extra: str) -> str:
 
 
 Code = Literal[
+    "clock_leapt",
     "clock_went_back", "disk_full", "driver_missing", "failed", "file_failed", "key_missing",
     "key_not_entered", "key_refused", "key_unknown", "ledger_broken", "ledger_failed",
     "ledger_forgot", "ledger_locked", "ledger_missing", "limit_reached", "no_right",

@@ -32,6 +32,7 @@ from policy_engine.releasing.editions import (
     asked_for,
     at_moment,
     backlog,
+    check_no_leap,
     in_edition,
     known_books,
     schedule_at,
@@ -278,6 +279,7 @@ def _scheduled(policy: Policy, project: Project, known: Books | None, clock: Clo
     """What is due of a policy with a schedule, and what of it does not stand."""
     at = at_moment(known, clock)
     schedule = schedule_at(policy, project, known, at)
+    check_no_leap(policy, known, at, schedule)
     missing, unseen = tuple[Entry, ...](), ""
     try:
         missing = _missing(policy, project, schedule)

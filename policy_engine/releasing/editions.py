@@ -6,12 +6,13 @@ policy's text since; what somebody asks for by hand is another draw, at a price 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from policy_engine.calendars import Period, Refresh, Zone, moment
-from policy_engine.errors import DomainError, NotReleasable, UsageError
+from policy_engine.errors import DomainError, EnvironmentFailed, NotReleasable, UsageError
 from policy_engine.kernel.editions import NAMED_BY_HAND, Edition, is_named_by_hand
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import time_of
@@ -28,6 +29,9 @@ from policy_engine.releasing.requests import Ends
 from policy_engine.values import frozen
 
 Clock = Callable[[], datetime]
+
+_YEAR, _RECENT = timedelta(days=366), timedelta(days=60)
+"""Editions of more than a year are drawn at once only beside a recent record of the ledger."""
 
 
 def utc_now() -> datetime:
@@ -67,6 +71,31 @@ def backlog(found: Schedule) -> tuple[str, str] | None:
     return (
         f"{each}: 'policy-engine release' draws all of them, and each is charged",
         f'--edition {past[-1]} draws one alone, and from: "{past[-1]}" leaves earlier ones out',
+    )
+
+
+def check_no_leap(policy: Policy, known: Books | None, at: datetime, found: Schedule) -> None:
+    """Refuse to draw at once what only a clock that is far ahead makes due.
+
+    What is drawn of a month that has not happened is charged, and no later clock takes it back.
+
+    Errors: EnvironmentFailed where a policy that has editions would draw more than a year of them,
+    and the ledger's last record is long ago.
+    """
+    last = None if known is None or known.chain.last is None else time_of(known.chain.last)
+    new = [edition.name for edition in found.due if not edition.is_revision]
+    if last is None or at - last < _RECENT or not found.standing or not new:
+        return
+    if Period.parse(new[-1]).last - Period.parse(new[0]).first <= _YEAR:
+        return
+    first = f"policy-engine release {shlex.quote(str(policy.file))} --edition {new[0]}"
+    raise EnvironmentFailed(
+        f"{policy.name}: the clock says {at:%Y-%m-%d}, and the ledger's last record is of"
+        f" {last:%Y-%m-%d}: {len(new)} editions would be due, {new[0]} to {new[-1]}, and what is"
+        f" charged is never given back. If the clock is wrong, set it. If it is right, '{first}'"
+        " draws the oldest, and 'release' the others after it",
+        of_setup=True,
+        code="clock_leapt",
     )
 
 

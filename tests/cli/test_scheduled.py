@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import date
 
 import pyarrow as pa
@@ -80,6 +81,21 @@ def test_what_is_not_due_yet_and_a_clock_that_went_back_are_refused(project):
     assert released(project, "2027-02-11 12:00:00").document["code"] == "released"
     back = released(project, "2027-02-01 12:00:00")
     assert (back.code, back.document["code"]) == (3, "clock_went_back")
+
+
+def test_a_clock_that_leapt_ahead_charges_no_month_that_has_not_happened(project):
+    """Who says that it is right draws the oldest, and then the others."""
+    assert released(project, "2027-02-11 12:00:00").document["code"] == "released"
+    outage = released(project, "2027-05-11 12:00:00").document
+    assert [each["edition"] for each in outage["editions"]] == ["2027-02", "2027-03", "2027-04"]
+    leapt = released(project, "2030-03-01 12:00:00")
+    assert (leapt.code, leapt.document["code"]) == (3, "clock_leapt")
+    assert "33 editions would be due, 2027-05 to 2030-01" in leapt.document["error"]
+    [oldest] = re.findall(r"--edition (\S+)' draws the oldest", leapt.document["error"])
+    one = released(project, "2030-03-01 12:01:00", "--edition", oldest)
+    assert one.document["edition"] == "2027-05"
+    others = released(project, "2030-03-01 12:02:00").document
+    assert "account 'patients' cannot pay" in others["error"]  # for all, and none is held back
 
 
 def test_three_runners_at_midnight_draw_one_edition(project):
