@@ -110,6 +110,10 @@ def barred(
             yield refusal(law, remedy, at=(*at, key), on_key=True)
 
 
+_MOST_KEYS = 9
+"""So many keys of a mapping are named, where something else is written in its place."""
+
+
 class Document(BaseModel):
     """A frozen mapping of a file, its keys closed.
 
@@ -145,6 +149,18 @@ class Document(BaseModel):
     def _remedy(cls, key: str) -> str:
         return cls.needs[1] if cls.needs[0] == key else ""
 
+    @classmethod
+    def _its_keys(cls) -> str:
+        """Which mapping it is: its keys, of many those that it needs."""
+        known = {asked.alias or name: asked for name, asked in cls.model_fields.items()}
+        needed = [name for name, asked in known.items() if asked.is_required()]
+        has_few = len(known) <= _MOST_KEYS or not needed
+        names = [*known] if has_few else needed
+        told = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        if not has_few:
+            return f"it needs {told}"
+        return f"its keys are {told}" if len(names) > 1 else f"its key is {told}"
+
     @model_validator(mode="wrap")
     @classmethod
     def _report_everything(cls, data: Any, handler: ModelWrapValidatorHandler[Any]) -> Any:
@@ -155,7 +171,8 @@ class Document(BaseModel):
         if isinstance(data, cls):
             return data
         if not isinstance(data, dict):
-            raise refusal(f"must be a mapping, found {show(data)}", cls._remedy(""))
+            remedy = cls._remedy("") or cls._its_keys()
+            raise refusal(f"must be a mapping, found {show(data)}", remedy)
         laws = (*cls._empty(data), *cls._across(data))
         broken = [InitErrorDetails(type=error, loc=(), input=None) for error in laws]
         made = None

@@ -35,6 +35,8 @@ _BOTH = (
 class CountSpec(Document):
     """The names of the columns with counts."""
 
+    needs = ("", "as in count: {people: members}, or count: {people: members, rows: visits}")
+
     people: fields.LineField = "n"
     """The column with the number of people in a group. This number decides whether the group is
     shown.

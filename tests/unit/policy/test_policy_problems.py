@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from pydantic import ValidationError
 
 from policy_engine.errors import PolicyError
+from policy_engine.policy.laws import Document
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS
 
@@ -89,7 +93,11 @@ BROKEN_VALUES = [
         "sample: {rate: 0.1, method: nativ}",
         ["5:29: sample.method must be keyed or native, found 'nativ'; did you mean 'native'?"],
     ),
-    ("sample", "sample: 0.1", ["5:9: sample must be a mapping, found 0.1"]),
+    (
+        "sample",
+        "sample: 0.1",
+        ["5:9: sample must be a mapping, found 0.1; its keys are rate and method"],
+    ),
     (
         "guarantee",
         "guarantee: {epsilon: -1, delta: 1.0}",
@@ -412,7 +420,8 @@ BROKEN_CHOICES = [
         "maximise: person, prior: 3",
         [
             "18: auto.maximise must be people or groups, found 'person'",
-            "33: auto.prior must be a mapping, found 3",
+            "33: auto.prior must be a mapping, found 3; its keys are sizes, people, groups and"
+            " exponent",
         ],
     ),
     (
@@ -752,9 +761,34 @@ def test_a_choice_that_is_empty_or_beside_what_is_broken(problems):
     # What else is wrong with k and the sample is told once.
     assert problems(sample="sample: 1", k="", auto="auto: 1") == [
         "1:1: k is missing",
-        "5:9: sample must be a mapping, found 1",
-        "9:7: auto must be a mapping, found 1",
+        "5:9: sample must be a mapping, found 1; its keys are rate and method",
+        "9:7: auto must be a mapping, found 1; its keys are maximise and prior",
     ]
+
+
+def test_the_mapping_of_a_count_is_said_and_is_a_good_one(problems, load):
+    """It said that it was a mapping, and not which."""
+    [told] = problems(count="count: members")
+    assert "count must be a mapping, found 'members'; as in count: {people: members}, or" in told
+    people, both = re.findall(r"count: \{.*?\}", told)
+    assert load(count=people).release.count_as == "members"
+    source = "source: {file: a.parquet}\nprivacy_unit: {column: id}"
+    many = "contribution: {max_groups: 2, max_rows_per_group: 2}\nmechanism: noisy_counts"
+    assert load(source=source, sample=many, k="", count=both).release.count_as == "members"
+
+
+def of_documents(kind=Document):
+    """Every mapping that a file of the project can have."""
+    return [kind, *(other for each in kind.__subclasses__() for other in of_documents(each))]
+
+
+@pytest.mark.parametrize("model", of_documents()[1:], ids=lambda model: model.__name__)
+def test_whatever_must_be_a_mapping_says_which(model):
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate(3)
+    [found] = caught.value.errors()
+    assert found["msg"] == "must be a mapping, found 3"
+    assert re.match(r"as in |its keys? (is|are) |it needs |write ", found["ctx"]["remedy"])
 
 
 @pytest.mark.parametrize(("recoding", "expected", "columns"), BROKEN_RECODINGS)

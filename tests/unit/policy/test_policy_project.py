@@ -278,7 +278,8 @@ def test_the_environment_is_the_process_own(tmp_path, monkeypatch):
         (
             "signing: [\"{{ env_var('KEY') }}\"]",
             [
-                "1:10: signing must be a mapping, found a list",
+                "1:10: signing must be a mapping, found a list; its keys are key, command,"
+                " public_key, keyring, owners and threshold",
                 "1:11: signing[0] needs the environment variable KEY; "
                 "set it, or give a default: env_var('KEY', '…')",
             ],
