@@ -54,7 +54,7 @@ _BEFORE = "before a window's first draw"
 _OUT = f"take it out of the plan {_BEFORE}"
 _MEND = f"mend it, or {_OUT}"
 _OWN = "write epsilon and delta"
-_NO_COST = "that costs nothing, and what it has released is its own again"
+NO_COST = "that costs nothing, and what it has released is its own again"
 _LIMIT = "{epsilon: 1.0, delta: 1.0e-6}"
 
 
@@ -187,7 +187,7 @@ def _by_plan(read: ReadPolicy) -> Following:
         meant = f"did you mean the policy {show(near)}? or " if near else ""
         if gone := _unnamed(payer, planned_here):
             law = f"{law}, where no policy is called {gone[0]} now"
-            meant = f"if that was this policy's name, write name: {gone[0]} again: {_NO_COST}; or "
+            meant = f"if that was this policy's name, write name: {gone[0]} again: {NO_COST}; or "
         _refuse(read, at, law, f"{meant}add {add} to the account there {_BEFORE}, or {_OWN}")
     plan = _solved(payer, _policies(payer, read))
     line = next(each for each in plan.lines if each.name == name)
@@ -196,8 +196,12 @@ def _by_plan(read: ReadPolicy) -> Following:
 
 def _unnamed(payer: _Payer, planned_here: Sequence[str]) -> list[str]:
     """The names of a plan that no policy of the project has: perhaps one was renamed."""
-    found = {_named(path, planned_here)[1] for path in policy_paths(payer.project.directory)}
-    return [name for name in planned_here if name not in found]
+    return [name for name in planned_here if not has_policy(payer.project, name)]
+
+
+def has_policy(project: Project, name: str) -> bool:
+    """Whether a file of the project is a policy of this name."""
+    return any(_named(path, (name,))[1] for path in policy_paths(project.directory))
 
 
 def _given(read: ReadPolicy, line: PlannedLine, payer: _Payer, neighbours: Neighbours) -> Following:
@@ -300,7 +304,7 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
         if name not in found and name in refused_ones:
             payer.refuse_with(name, *refused_ones[name])
         if name not in found:
-            renamed = f"or, if its policy was renamed, write its name again: {_NO_COST}"
+            renamed = f"or, if its policy was renamed, write its name again: {NO_COST}"
             remedy = f"add it, with guarantee: planned; {renamed}; or {_OUT}"
             payer.refuse(name, "is the name of no policy of the project", remedy)
         _check_line(payer, name, found[name])

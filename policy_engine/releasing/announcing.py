@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from policy_engine.accounting.in_words import in_text
+from policy_engine.kernel.claim import to_json
 from policy_engine.ledger.account import Account
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.policy.auto import Guarantee
-from policy_engine.policy.following import digest_with, of_one_name
+from policy_engine.policy.following import NO_COST, digest_with, has_policy, of_one_name
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import entries_of
@@ -39,6 +40,8 @@ def announced(
         if numbers := other_numbers(policy, last, account):
             by = f"is as it was at {before}, and {numbers}: {policy.edition.name} is by these"
         yield f"{policy.name} {by}, and the other editions stay as they are{_twice(plan)}"
+    elif not entries and (renamed := _renamed(plan, known)):
+        yield renamed
     if entries and entries[-1].account != account.name:
         yield _another_account(policy, entries[-1], account)
     if why := account.why_of_the_rest(charge):
@@ -51,9 +54,41 @@ def announced(
 
 def why_anew(plan: ReleasePlan, known: Books, *, revise: bool) -> tuple[str, ...]:
     """What a release that stands in the way is told with: why another one is asked for."""
-    own = _own(plan.policy, list(entries_of(plan.policy, known)))
+    entries = list(entries_of(plan.policy, known))
+    if not entries:
+        return tuple(filter(None, [_renamed(plan, known)]))
+    own = _own(plan.policy, entries)
     account = known.budget.account(plan.account)
     return (_again(plan, own[-1], account, revise=revise),) if own else ()
+
+
+def _renamed(plan: ReleasePlan, known: Books) -> str:
+    """That a policy without an entry may be one that was renamed; empty where nothing says so.
+
+    What stands in its place is another's; or one whose name no file has now has released just this.
+    """
+    policy, ends, source = plan.policy, plan.ends, plan.policy.source.text
+    claim = to_json(plan.certificate.claim)
+    place = (ends.path is not None, ends.name, ends.edition)
+    told = before = ""
+    for entry in (each for each in known.budget.entries() if each.state != "cancelled"):
+        run, name = entry.run, entry.policy_name
+        if (run.is_file, run.target, run.appended) == place:
+            told = f"the last release of {ends.told} is of policy {name!r} (entry {entry.id})"
+            before = name
+        elif (
+            (run.predicate.get("source"), run.predicate.get("claim")) == (source, claim)
+            and name != before
+            and not has_policy(plan.project, name)
+        ):
+            gone = f"policy {name!r}, which no file has now"
+            told, before = f"{gone}, has released just this (entry {entry.id})", name
+    if not told:
+        return ""
+    return (
+        f"{told}, and this one is called {policy.name!r}: by another name it is a new release."
+        f" If it was renamed, write name: {before} again: {NO_COST}"
+    )
 
 
 def other_numbers(policy: Policy, last: Entry, account: Account) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from pathlib import Path
 
@@ -227,3 +228,29 @@ def test_a_refusal_names_the_greatest_release_and_announces_no_price(cli, policy
     assert "was released before" not in refused.err
     assert "what was released first would fit once more, unchanged (ε 0.5, δ " in refused.err
     assert len(cli("ledger", "show", "--format", "json").document["entries"]) == before
+
+
+def test_a_policy_that_was_renamed_is_told_what_stands_there_and_its_old_name(cli, policy):
+    """It was told that something exists, and with another place it was charged without a word."""
+    file = policy()
+    assert cli("release", file).code == 0
+    text = file.read_text()
+    file.write_text(text.replace("name: a", "name: lending"))
+    law = ", and this one is called 'lending': by another name it is a new release. If it was"
+    remedy = (
+        r"renamed, write name: (\S+) again: that costs nothing, and what it has released is its"
+    )
+    refused = cli("release", file)
+    assert refused.code == 3
+    there = "the last release of out/a.parquet is of policy 'a' (entry 2)"
+    assert f"{there}{law}" in refused.err, refused.err
+    assert f"{there}{law}" in cli("plan", file).err
+    file.write_text(file.read_text().replace("out/a", "out/lending"))
+    planned = cli("plan", file)
+    assert (
+        f"policy 'a', which no file has now, has released just this (entry 2){law}" in planned.err
+    )
+    [name] = re.findall(remedy, planned.err)
+    file.write_text(text.replace("name: a", f"name: {name}"))
+    done = cli("release", file)
+    assert (done.code, "nothing was charged" in done.out, account(cli)["entries"]) == (0, True, 1)
