@@ -261,7 +261,9 @@ class OpenedRelease:
             return self._label(column, value)
         drawn = _drawn("", row, number)
         is_told = number.unstated is None or value is None or drawn.between is not None
-        return drawn.words + (drawn.brackets if is_told else " (error not stated)")
+        mark = number.mark(row)
+        beside = drawn.brackets if is_told else " (error not stated)"
+        return f"{drawn.words}{beside}{f' ({mark})' if mark else ''}"
 
     def _number(self, column: str | None) -> ShownNumber:
         numbers = {number.name: number for number in self.numbers}
@@ -431,6 +433,16 @@ def of_groups(
     return tuple(names[at] for at in places), tuple(
         tuple(line[at] for at in places if at < len(line)) for line in lines
     )
+
+
+def marks_of(
+    certificate: Certificate, names: Sequence[str], lines: Iterable[Line]
+) -> tuple[Mapping[str, str], ...]:
+    """By column what a reader of each row's numbers must know beside them, where there is such."""
+    numbers = tuple(meaning_of(certificate.claim).numbers(certificate))
+    rows = (RowNumbers.of(dict(zip(names, line, strict=False))) for line in lines)
+    told = ([(each.name, each.mark(row)) for each in numbers] for row in rows)
+    return tuple({name: mark for name, mark in row if mark} for row in told)
 
 
 def in_reading_order(claim: Claim, names: Sequence[str], lines: Sequence[Line]) -> list[Line]:

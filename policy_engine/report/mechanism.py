@@ -71,7 +71,7 @@ def how(certificate: Certificate, found: tuple[str, ...] = ()) -> How:
         mechanism=certificate.claim.law.mechanism,
         steps=tuple(Step(name, text) for name, text in _steps(certificate)),
         chances=tuple(map(Bars.of, meaning.chances(certificate))),
-        meaning=(*meaning.told(certificate), *found),
+        meaning=(*found, *meaning.told(certificate)),
     )
 
 

@@ -23,7 +23,7 @@ from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
-from policy_engine.releasing.opened import in_reading_order, of_groups, picture_of
+from policy_engine.releasing.opened import in_reading_order, marks_of, of_groups, picture_of
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.changes import Comparable, KeyChange, changes
 from policy_engine.report.choice import ChosenFor
@@ -118,11 +118,12 @@ class ColumnSaid:
 
 @frozen
 class PageRows:
-    """The first rows of a release, of so many."""
+    """The first rows of a release, of so many; ``marks`` are of their numbers, by column."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     size: int
+    marks: tuple[Mapping[str, str], ...] = ()
 
 
 @frozen
@@ -249,8 +250,9 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
     if rows is not None:
         estimated = tuple(meaning.found(rows.columns, rows.lines))
         ordered = in_reading_order(certificate.claim, rows.columns, rows.lines)
-        shown = of_groups(certificate.claim, rows.columns, ordered[:FIRST_ROWS])
-        first = PageRows(*shown, len(rows.lines))
+        ordered = ordered[:FIRST_ROWS]
+        shown = of_groups(certificate.claim, rows.columns, ordered)
+        first = PageRows(*shown, len(rows.lines), marks_of(certificate, rows.columns, ordered))
     unit = "one row of the source; each row counts as one person"
     if certificate.unit != ROW_UNIT:
         unit = f"one person with all their rows; each value of {certificate.unit} is one person"

@@ -87,6 +87,11 @@ class Unstated:
         return f"{self.law}: {self.remedy}"
 
 
+def _no_mark(row: RowNumbers) -> str:
+    """That nothing must be known of a number beside it."""
+    return ""
+
+
 @frozen
 class ShownNumber:
     """A number that each row of a release shows, as an estimate of the source.
@@ -94,7 +99,8 @@ class ShownNumber:
     It is what stands in the column ``name``, times ``scale``. ``deviation`` is how far that is off
     (1 SD) in a row. ``interval`` is where what counts lies in 95 of 100 releases; either is not
     known of every row, and of none where its error is ``unstated``. ``left_out`` is what counts
-    nowhere, or is changed before it counts, which neither tells.
+    nowhere, or is changed before it counts, which neither tells. ``mark`` is what a reader of the
+    number in a row must know beside it; most have none.
     """
 
     name: str
@@ -104,6 +110,7 @@ class ShownNumber:
     interval: Callable[[RowNumbers], tuple[float, float] | None]
     left_out: tuple[str, ...] = ()
     unstated: Unstated | None = None
+    mark: Callable[[RowNumbers], str] = _no_mark
 
 
 @frozen
@@ -149,9 +156,9 @@ class Meaning(Generic[L]):
         raise NotImplementedError
 
     def told(self, certificate: Certificate) -> Iterator[str]:
-        """The sentences alone, and that no row of a person's but one is in a series of them."""
+        """The sentences alone, each once, and that one row of a person is no series of them."""
         own = (sentence for _, sentence in self.said(certificate))
-        return chain(own, _at_one_value(self.claim))
+        return iter(dict.fromkeys(chain(own, _at_one_value(self.claim))))
 
     def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
         """What the rows of a release estimate; nothing where they are not as they should be."""

@@ -456,7 +456,9 @@ def test_a_quantile_of_too_few_people_is_said_to_be_so(tmp_path, monkeypatch, cl
     ends = {line[0]: [line[place] for place in places] for line in lines}
     assert ends == {'"a"': ["0", "60"], '"b"': ["", ""]}
     html = open_release("out/r.parquet")._repr_html_()
-    assert "(0 to 60)</td>" in html and html.count("(error not stated)") == (not beside)
+    assert "(0 to 60) (too few values)</td>" in html and html.count("(error not stated)") == (
+        not beside
+    )
 
 
 def test_plan_and_show_say_one_thing_of_how_a_mean_is_rounded(tmp_path, monkeypatch, cli):
@@ -546,3 +548,33 @@ def test_a_release_whose_numbers_stand_at_a_bound_says_so(tmp_path, monkeypatch,
     for place in (shown, html.unescape(Path("r.html").read_text())):
         assert ("bound, in" in place) == (told is not None)
         assert told is None or f"{told}, the bounds are probably too narrow" in place
+
+
+def test_a_page_marks_the_numbers_that_are_noise_alone(tmp_path, monkeypatch, cli):
+    """They stood there like the others, and a bullet of twenty said so; another came twice."""
+    monkeypatch.chdir(tmp_path)
+    groups = [*"a" * 20_000, *"bcdef" * 47]
+    both = len(groups)
+    table = {"p": range(both), "g": groups, "x": [25] * both, "y": [0] * both}
+    limits = "contribution: {max_groups: 1, max_rows_per_group: 9}\n"
+    counts = "count: {people: n, rows: visits}\npublic_groups: auto\n"
+    measured = (
+        "measures:\n  x: {mean: x, per: row, bounds: [0, 60], missing: {as: 0}}\n"
+        "  of_x: {count: x, per: row}\n  y: {sum: y, per: row, bounds: [0, 9000]}"
+    )
+    policy = POLICY.replace("epsilon: 20", "epsilon: 1").replace(
+        "keep", "{{map: {{a: a, b: b, c: c, d: d, e: e}}, other: f}}"
+    )
+    rows = _released(cli, table, limits + counts + measured, policy)
+    cli("report", "out/r.certificate.json", "--release", "out/r.parquet", "-o", "r.html")
+    page = html.unescape(Path("r.html").read_text())
+    first = re.sub("<[^>]+>", " ", page.partition("First rows</h3>")[2].partition("</table>")[0])
+    below = sum(row[name] < 0 for row in rows for name in ("visits", "of_x", "y"))
+    assert first.count("below 0 by noise") == below
+    meaning = page.partition("What a shown number means")[2].partition("</ul>")[0]
+    [alone] = re.findall(rf"x is noise alone in (\d) of {len(rows)} rows", meaning)
+    assert 1 <= int(alone) < len(rows) and first.count("noise alone") == int(alone)
+    assert meaning.index("noise alone in") < meaning.index("n is how many people")
+    assert meaning.count("of whoever has more than 9 rows in a group, 9 count") == 1
+    notebook = open_release("out/r.parquet")._repr_html_()
+    assert notebook.count("(noise alone)") == int(alone)

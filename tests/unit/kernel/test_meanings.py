@@ -346,6 +346,18 @@ def test_numbers_that_are_at_a_bound_in_most_rows_say_so(changed, most):
     assert not any("bound, in" in each for each in meaning_of(of_visits()).found((*plain,), even))
 
 
+def test_a_row_of_no_grouping_says_nothing():
+    """A file that was changed may have such rows: they are looked at before they are checked."""
+    names = ("grouping", "age", "sex", "n", "total", "mean age")
+    line, numbers = (1, "young", "F", 400, -9, 5), meaning_of(SEVERAL).numbers(stated(SEVERAL))
+    total = next(each for each in numbers if each.name == "total")
+    for grouping, told in ((1, "below 0 by noise"), (None, ""), (0, ""), (3, "")):
+        row = (grouping, *line[1:])
+        said = [*meaning_of(SEVERAL).found(names, [row])]
+        assert any("below 0" in each for each in said) == (told != "")
+        assert total.mark(RowNumbers.of(dict(zip(names, row, strict=True)))) == told
+
+
 def test_of_how_many_values_a_sum_is_may_not_be_shown():
     """Of rows of people without their number; of a row a person, the people are the values."""
     summed = (Quantity(AGE, replace(BY_ROW, rows=5), 0, TABLE),)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from policy_engine.kernel.certificate import Certificate
 
 _SIZES = (10, 100, 1_000, 10_000)
+_ALONE, _BELOW, _FEW = "noise alone", "below 0 by noise", "too few values"
 _FEW_ROWS = 3
 """So many rows are named one by one."""
 _NOISE = "SHA-256 of a secret of 128 bits and the number of each group"
@@ -194,7 +195,8 @@ class NoisyMeaning(Meaning[Noisy]):
         }:
             return
         whole = (dict(zip(names, line, strict=True)) for line in lines if len(line) == len(names))
-        shown = [(self._label_of(row), RowNumbers.of(row)) for row in whole]
+        read = ((self._label_of(row), RowNumbers.of(row)) for row in whole)
+        shown = [each for each in read if self._is_grouped(each[1])]
         if not shown:
             return
         labels, rows = [label for label, _ in shown], [row for _, row in shown]
@@ -219,17 +221,15 @@ class NoisyMeaning(Meaning[Noisy]):
         self, measure: Measure, labels: Sequence[str], rows: Sequence[RowNumbers]
     ) -> Iterator[str]:
         """Of a mean its errors in these rows; of a sum of no negative values those below 0."""
-        quantity = self.law.quantities[measure.quantity - 1]
-        values = [row.get(measure.name) for row in rows]
-        below = [value is not None and value < 0 for value in values]
-        if not measure.is_mean and quantity.clip.low >= 0 and any(below):
+        noises = self._noises_by_grouping(measure)
+        marks = [self._mark(noises, row) for row in rows]
+        if any(below := [mark == _BELOW for mark in marks]):
             of = _which(labels, below)
             yield f"{measure.name} is below 0 in {of}: by its noise alone, and shown as it is"
         divisor = self._divisor_of(measure)
         if not measure.is_mean or divisor is None:
             return
-        needed = (measure.name, divisor, *((GROUPING,) if self.law.groupings else ()))
-        told = [None not in map(row.get, needed) for row in rows]
+        told = [None not in map(row.get, (measure.name, divisor)) for row in rows]
         errors = [
             self._deviation_of(measure, row) for row, is_told in zip(rows, told, strict=True)
             if is_told
@@ -239,12 +239,7 @@ class NoisyMeaning(Meaning[Noisy]):
         least, most = f"{min(errors):.3g}", f"{max(errors):.3g}"
         between = least if least == most else f"{least} to {most}"
         yield f"{measure.name} is give or take {between} (1 SD) in these rows, by its noise"
-        noises = self._noises_by_grouping(measure)
-        alone = [
-            is_told and self._is_alone(noises, row)
-            for row, is_told in zip(rows, told, strict=True)
-        ]  # fmt: skip
-        if any(alone):
+        if any(alone := [mark == _ALONE for mark in marks]):
             yield (
                 f"{measure.name} is noise alone in {_which(labels, alone, marked=True)}: there it"
                 " can be anything between its bounds"
@@ -304,11 +299,21 @@ class NoisyMeaning(Meaning[Noisy]):
         """Which of the groupings a row is of, from 0."""
         return int(row[GROUPING]) - 1 if self.law.groupings else 0
 
-    def _is_alone(self, noises: Sequence[NoiseOf], row: RowNumbers) -> bool:
-        """Whether the mean of a row is noise alone."""
+    def _is_grouped(self, row: RowNumbers) -> bool:
+        """Whether a row is of a grouping that there is."""
+        number, most = row.get(GROUPING), len(self.law.groupings)
+        return not most or (number is not None and 1 <= number <= most)
+
+    def _mark(self, noises: Sequence[NoiseOf], row: RowNumbers) -> str:
+        """What a reader of a row's sum or mean must know: that noise is all it says."""
+        if not self._is_grouped(row):
+            return ""
         noise = noises[self._grouping_of(row)]
-        found = self._interval_of(noises, row)
-        return found is not None and noise.is_alone(found)
+        value, found = row.get(noise.measure.name), self._interval_of(noises, row)
+        if not noise.measure.is_mean:
+            least = self.law.quantities[noise.measure.quantity - 1].clip.low
+            return _BELOW if value is not None and value < 0 <= least else ""
+        return _ALONE if found is not None and noise.is_alone(found) else ""
 
     def _cut_in(self, row: RowNumbers) -> Iterator[str]:
         """How many people are cut, as any row tells."""
@@ -345,8 +350,8 @@ class NoisyMeaning(Meaning[Noisy]):
             left_out(unit),
         )
         for measure in law.measures:
-            error = partial(self._deviation_of, measure)
-            interval = partial(self._interval_of, self._noises_by_grouping(measure))
+            error, noises = partial(self._deviation_of, measure), self._noises_by_grouping(measure)
+            interval = partial(self._interval_of, noises)
             yield ShownNumber(
                 measure.name,
                 self._measured(measure),
@@ -355,6 +360,7 @@ class NoisyMeaning(Meaning[Noisy]):
                 interval,
                 left_out=left_out_of(unit, law.quantities[measure.quantity - 1]),
                 unstated=self._unstated(measure),
+                mark=partial(self._mark, noises),
             )
         for chosen in law.quantiles:
             yield ShownNumber(
@@ -365,6 +371,7 @@ class NoisyMeaning(Meaning[Noisy]):
                 partial(self._ends_of, chosen),
                 left_out=left_out(unit, chosen.clip, is_bounded=True),
                 unstated=self._unstated_of(chosen),
+                mark=partial(self._mark_of_few, chosen),
             )
 
     def _ends_of(self, chosen: Quantile, row: RowNumbers) -> Interval | None:
@@ -513,6 +520,10 @@ class NoisyMeaning(Meaning[Noisy]):
         many = row.get(self._divisors[counted])
         few = self._few(chosen, counted, times)
         return row.get(chosen.name) is not None and many is not None and times * many < few.either
+
+    def _mark_of_few(self, chosen: Quantile, row: RowNumbers) -> str:
+        """The same of a quantile."""
+        return _FEW if self._is_of_few(chosen, row) else ""
 
     def _measured(self, measure: Measure) -> str:
         quantity = self.law.quantities[measure.quantity - 1]
