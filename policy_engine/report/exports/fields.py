@@ -142,9 +142,9 @@ class ExportSource:
         units = ", ".join(budget.units)
         rule = "" if budget.limit else "; the account has no limit"
         rows = (
-            ("before", budget.before),
+            ("earlier releases", budget.before),
             ("this release", budget.this),
-            ("since", budget.since),
+            ("later releases", budget.since),
             ("limit", budget.limit),
         )
         left = () if budget.left is None else (budget.left.words,)

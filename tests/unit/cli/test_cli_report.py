@@ -199,6 +199,17 @@ def test_who_set_the_limit_and_why(cli, reported):
     assert budget["limit"] == {"epsilon": "2", "delta": "0.000001"}
 
 
+def test_what_the_page_adds_up_is_of_other_releases(cli, policy):
+    """ "After it ε 0" was read as the account's total after the release."""
+    cli("release", policy("b"))
+    cli("release", policy())
+    words = ("report", CERTIFICATE, "--release", RELEASE, "--output", "page.html")
+    assert cli(*words).code in (0, 4)
+    page = Path("page.html").read_text()
+    assert "<dt>Earlier releases</dt><dd>ε 0.5, δ " in page
+    assert "<dt>Later releases</dt><dd>ε 0, δ 0 (sums of the certificates)</dd>" in page
+
+
 def test_the_page_for_the_public_names_no_other_release_and_no_folder(cli, policy, reported):
     cli("release", policy("other", k="30"))
     public = reported()
