@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
-from itertools import groupby, islice, product
+from itertools import groupby, islice, pairwise, product
 
 from policy_engine.check.columns import (
     TypesOf,
@@ -251,7 +251,8 @@ class _Print:
         # The entries of a block may be in one text.
         listed = [each for text in texts_in(drawn, self.engine) for each in text.split(" ")]
         hexes = [text[:15] for text in listed if _is_bound(text)]
-        entries, is_open = tuple(sorted(int(text, 16) for text in hexes)), "NULL" in drawn
+        entries = tuple(sorted(int(text, 16) for text in hexes))
+        is_open = ("ELSE", "NULL") in pairwise(drawn)
         values = (numbers_in(drawn[at + 1 : at + 3]) for at, w in enumerate(drawn) if w == "THEN")
         least = min(int(value[0]) for value in values if value)
         shown_from = int(shown[shown.index(">=") + 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from zoneinfo import ZoneInfo
@@ -25,9 +26,10 @@ from suite import (
 
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
+from policy_engine.errors import WarehouseFailed
 from policy_engine.kernel import printing
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Inserted, Keyed, Randomised
+from policy_engine.kernel.mechanisms import Inserted, Keyed, Noisy, Randomised
 from policy_engine.kernel.mechanisms.common import Secret
 from policy_engine.kernel.recodes import Truncate
 from policy_engine.kernel.recodes.truncate.recode import Unit
@@ -54,6 +56,40 @@ def test_a_text_does_what_its_claim_means(place_of, name, seed):
         for claim, text in drawn:
             found, wanted = place.run(warehouse, claim, text), place.meant(claim)
             assert found == wanted, f"{claim}\n{text}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_its_secret_a_text_says_nothing_of_anybody(place_of, name):
+    """There is no row of salts with that name. Noise that is a constant would hide nothing."""
+    place, many = place_of(name), some(name, 40)
+    drawn = [
+        *loaded(place, 0, many),
+        *of_public_keys(place, 1, many // 4),
+        *of_public_values(place, 2, many // 2),
+        *of_quantiles(place, 3, many // 4),
+    ]
+    nobody = Secret(place.salts, "nobody")
+    without = [
+        replace(claim, law=replace(claim.law, secret=nobody))
+        for claim in drawn
+        if isinstance(claim.law, Keyed | Noisy | Randomised | Inserted)
+    ]
+    seen = set()
+    with place.opened() as warehouse:
+        for claim, text in printable(without, name):
+            try:
+                found = place.run(warehouse, claim, text)
+            except WarehouseFailed:
+                assert claim.count is None  # a row cannot be repeated an unknown number of times
+                continue
+            seen.add(type(claim.law))
+            labels = len(claim.columns) + bool(getattr(claim.law, "groupings", ()))
+            for row in found:
+                if isinstance(claim.law, Randomised):
+                    assert set(row[:labels]) == {None}, f"{claim}\n{text}"
+                else:  # of public keys
+                    assert set(row[labels:]) == {None}, f"{claim}\n{text}"
+    assert {Keyed, Noisy} <= seen
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

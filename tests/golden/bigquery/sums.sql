@@ -52,7 +52,7 @@ WITH people AS (
       WHEN policy_engine_hash < '5a883ff6160717f' THEN -1
       WHEN policy_engine_hash < 'a577c009e9f8e81' THEN 0
       WHEN policy_engine_hash < 'da7cb2df8ab4028' THEN 1
-      ELSE 2
+      WHEN policy_engine_hash IS NOT NULL THEN 2
     END AS policy_engine_n,
     `policy_engine_total_1` + CASE
       WHEN `policy_engine_hash_1` < '049b5062c0e8778' THEN -9
@@ -73,7 +73,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < 'eea551001db8f09' THEN 6
       WHEN `policy_engine_hash_1` < 'f5b1df44aec8dc4' THEN 7
       WHEN `policy_engine_hash_1` < 'fb64af9d3f17888' THEN 8
-      ELSE 9
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN 9
     END AS `policy_engine_total_1`,
     `policy_engine_total_2` + CASE
       WHEN `policy_engine_hash_2` < '0834b357a90cfe3' THEN -9
@@ -94,7 +94,7 @@ WITH people AS (
       WHEN `policy_engine_hash_2` < 'e484512019df0ca' THEN 6
       WHEN `policy_engine_hash_2` < 'eeaae3471a6cf40' THEN 7
       WHEN `policy_engine_hash_2` < 'f7cb4ca856f301d' THEN 8
-      ELSE 9
+      WHEN `policy_engine_hash_2` IS NOT NULL THEN 9
     END AS `policy_engine_total_2`,
     `policy_engine_total_3` - MOD(`policy_engine_total_3`, 5) + CAST(5 AS INT64) * CASE
       WHEN `policy_engine_hash_3` < '0845673e96485d2' THEN -13
@@ -123,7 +123,7 @@ WITH people AS (
       WHEN `policy_engine_hash_3` < 'e6a6424b2d6cce3' THEN 10
       WHEN `policy_engine_hash_3` < 'ef47ad0478f4db5' THEN 11
       WHEN `policy_engine_hash_3` < 'f7ba98c169b7a2e' THEN 12
-      ELSE 13
+      WHEN `policy_engine_hash_3` IS NOT NULL THEN 13
     END AS `policy_engine_total_3`
   FROM drawn
 ), bounded AS (

@@ -35,13 +35,13 @@ WITH people AS (
       WHEN "policy_engine_hash_1" < '5989920b7caa386' THEN '[18,65)'
       WHEN "policy_engine_hash_1" < '864e5b113aff549' THEN '>=65'
       WHEN "policy_engine_hash_1" < 'b3132416f95470c' THEN NULL
-      ELSE "age"
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN "age"
     END AS "age",
     CASE
       WHEN "policy_engine_hash_2" < '3641cd4aa0f1485' THEN 'Berlin'
       WHEN "policy_engine_hash_2" < '6c839a9541e290a' THEN 'elsewhere'
       WHEN "policy_engine_hash_2" < 'a2c567dfe2d3d8f' THEN NULL
-      ELSE "zip"
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN "zip"
     END AS "zip"
   FROM drawn
 )

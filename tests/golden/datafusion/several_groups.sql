@@ -108,7 +108,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN policy_engine_hash < 'd02c13edc43d091' THEN 2
       WHEN policy_engine_hash < 'e43bdde2db0041c' THEN 3
       WHEN policy_engine_hash < 'f3d9071db7aedd1' THEN 4
-      ELSE 5
+      WHEN policy_engine_hash IS NOT NULL THEN 5
     END AS policy_engine_n,
     "policy_engine_total_1" + CASE
       WHEN "policy_engine_hash_1" < '183b9fc6f9e56b0' THEN CASE
@@ -119,7 +119,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < '0ed03e0aa454460' THEN -30
       WHEN "policy_engine_hash_1" < '11e85e353be7762' THEN -29
       WHEN "policy_engine_hash_1" < '150c1aedb6afcf1' THEN -28
-      ELSE -27
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -27
     END
       WHEN "policy_engine_hash_1" < '33752f34e6c3734' THEN CASE
       WHEN "policy_engine_hash_1" < '1b7718f76ef1810' THEN -26
@@ -129,7 +129,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < '28e01443bbe0119' THEN -22
       WHEN "policy_engine_hash_1" < '2c5a015d2e8e924' THEN -21
       WHEN "policy_engine_hash_1" < '2fe0fa06db2a652' THEN -20
-      ELSE -19
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -19
     END
       WHEN "policy_engine_hash_1" < '520b3f7135615b4' THEN CASE
       WHEN "policy_engine_hash_1" < '3716d2932ae9580' THEN -18
@@ -139,7 +139,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < '4627a91106f070f' THEN -14
       WHEN "policy_engine_hash_1" < '4a0f764e8d2ce8c' THEN -13
       WHEN "policy_engine_hash_1" < '4e05eb6ecca776f' THEN -12
-      ELSE -11
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -11
     END
       WHEN "policy_engine_hash_1" < '74680ea4b66785c' THEN CASE
       WHEN "policy_engine_hash_1" < '561faa239a46363' THEN -10
@@ -149,7 +149,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < '670cb0c3b2bc13f' THEN -6
       WHEN "policy_engine_hash_1" < '6b6fef032d2fc59' THEN -5
       WHEN "policy_engine_hash_1" < '6fe3a4604231125' THEN -4
-      ELSE -3
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -3
     END
       WHEN "policy_engine_hash_1" < '98f34f3c4d43ec1' THEN CASE
       WHEN "policy_engine_hash_1" < '78fd6c822cb4bcf' THEN -2
@@ -159,7 +159,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < '8b97f15b49987a4' THEN 2
       WHEN "policy_engine_hash_1" < '901c5b9fbdceedb' THEN 3
       WHEN "policy_engine_hash_1" < '949010fcd2d03a7' THEN 4
-      ELSE 5
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 5
     END
       WHEN "policy_engine_hash_1" < 'b9d856eef90f8f1' THEN CASE
       WHEN "policy_engine_hash_1" < '9d4653436d22e2c' THEN 6
@@ -169,7 +169,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < 'adf4c08eca9ea4c' THEN 10
       WHEN "policy_engine_hash_1" < 'b1fa14913358891' THEN 11
       WHEN "policy_engine_hash_1" < 'b5f089b172d3174' THEN 12
-      ELSE 13
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 13
     END
       WHEN "policy_engine_hash_1" < 'd71febbc441fee7' THEN CASE
       WHEN "policy_engine_hash_1" < 'bdb1b27dce724ab' THEN 14
@@ -179,7 +179,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < 'cc8ad0cb193c8cc' THEN 18
       WHEN "policy_engine_hash_1" < 'd01f05f924d59ae' THEN 19
       WHEN "policy_engine_hash_1" < 'd3a5fea2d1716dc' THEN 20
-      ELSE 21
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 21
     END
       WHEN "policy_engine_hash_1" < 'f12fc1f55babba0' THEN CASE
       WHEN "policy_engine_hash_1" < 'da8cfd8494dc442' THEN 22
@@ -189,14 +189,14 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < 'e7c46039061a950' THEN 26
       WHEN "policy_engine_hash_1" < 'eaf3e512495030f' THEN 27
       WHEN "policy_engine_hash_1" < 'ee17a1cac41889e' THEN 28
-      ELSE 29
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 29
     END
       ELSE CASE
       WHEN "policy_engine_hash_1" < 'f43c7083cdd122d' THEN 30
       WHEN "policy_engine_hash_1" < 'f73dd7c904e331c' THEN 31
       WHEN "policy_engine_hash_1" < 'fa34217b6336d5a' THEN 32
       WHEN "policy_engine_hash_1" < 'fd1f76b706067cf' THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 34
     END
     END AS "policy_engine_total_1",
     "policy_engine_total_2" + CASE
@@ -208,7 +208,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < '0ed03e0aa454460' THEN -30
       WHEN "policy_engine_hash_2" < '11e85e353be7762' THEN -29
       WHEN "policy_engine_hash_2" < '150c1aedb6afcf1' THEN -28
-      ELSE -27
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN -27
     END
       WHEN "policy_engine_hash_2" < '33752f34e6c3734' THEN CASE
       WHEN "policy_engine_hash_2" < '1b7718f76ef1810' THEN -26
@@ -218,7 +218,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < '28e01443bbe0119' THEN -22
       WHEN "policy_engine_hash_2" < '2c5a015d2e8e924' THEN -21
       WHEN "policy_engine_hash_2" < '2fe0fa06db2a652' THEN -20
-      ELSE -19
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN -19
     END
       WHEN "policy_engine_hash_2" < '520b3f7135615b4' THEN CASE
       WHEN "policy_engine_hash_2" < '3716d2932ae9580' THEN -18
@@ -228,7 +228,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < '4627a91106f070f' THEN -14
       WHEN "policy_engine_hash_2" < '4a0f764e8d2ce8c' THEN -13
       WHEN "policy_engine_hash_2" < '4e05eb6ecca776f' THEN -12
-      ELSE -11
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN -11
     END
       WHEN "policy_engine_hash_2" < '74680ea4b66785c' THEN CASE
       WHEN "policy_engine_hash_2" < '561faa239a46363' THEN -10
@@ -238,7 +238,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < '670cb0c3b2bc13f' THEN -6
       WHEN "policy_engine_hash_2" < '6b6fef032d2fc59' THEN -5
       WHEN "policy_engine_hash_2" < '6fe3a4604231125' THEN -4
-      ELSE -3
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN -3
     END
       WHEN "policy_engine_hash_2" < '98f34f3c4d43ec1' THEN CASE
       WHEN "policy_engine_hash_2" < '78fd6c822cb4bcf' THEN -2
@@ -248,7 +248,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < '8b97f15b49987a4' THEN 2
       WHEN "policy_engine_hash_2" < '901c5b9fbdceedb' THEN 3
       WHEN "policy_engine_hash_2" < '949010fcd2d03a7' THEN 4
-      ELSE 5
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 5
     END
       WHEN "policy_engine_hash_2" < 'b9d856eef90f8f1' THEN CASE
       WHEN "policy_engine_hash_2" < '9d4653436d22e2c' THEN 6
@@ -258,7 +258,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < 'adf4c08eca9ea4c' THEN 10
       WHEN "policy_engine_hash_2" < 'b1fa14913358891' THEN 11
       WHEN "policy_engine_hash_2" < 'b5f089b172d3174' THEN 12
-      ELSE 13
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 13
     END
       WHEN "policy_engine_hash_2" < 'd71febbc441fee7' THEN CASE
       WHEN "policy_engine_hash_2" < 'bdb1b27dce724ab' THEN 14
@@ -268,7 +268,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < 'cc8ad0cb193c8cc' THEN 18
       WHEN "policy_engine_hash_2" < 'd01f05f924d59ae' THEN 19
       WHEN "policy_engine_hash_2" < 'd3a5fea2d1716dc' THEN 20
-      ELSE 21
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 21
     END
       WHEN "policy_engine_hash_2" < 'f12fc1f55babba0' THEN CASE
       WHEN "policy_engine_hash_2" < 'da8cfd8494dc442' THEN 22
@@ -278,14 +278,14 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < 'e7c46039061a950' THEN 26
       WHEN "policy_engine_hash_2" < 'eaf3e512495030f' THEN 27
       WHEN "policy_engine_hash_2" < 'ee17a1cac41889e' THEN 28
-      ELSE 29
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 29
     END
       ELSE CASE
       WHEN "policy_engine_hash_2" < 'f43c7083cdd122d' THEN 30
       WHEN "policy_engine_hash_2" < 'f73dd7c904e331c' THEN 31
       WHEN "policy_engine_hash_2" < 'fa34217b6336d5a' THEN 32
       WHEN "policy_engine_hash_2" < 'fd1f76b706067cf' THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 34
     END
     END AS "policy_engine_total_2",
     "policy_engine_total_3" + CASE
@@ -297,7 +297,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < '10172349053d42e' THEN -31
       WHEN "policy_engine_hash_3" < '136119f69b35347' THEN -30
       WHEN "policy_engine_hash_3" < '16b136aecb680f0' THEN -29
-      ELSE -28
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN -28
     END
       WHEN "policy_engine_hash_3" < '359e6da3c897227' THEN CASE
       WHEN "policy_engine_hash_3" < '1d64104f1410811' THEN -27
@@ -307,7 +307,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < '2b158b7c31b84b6' THEN -23
       WHEN "policy_engine_hash_3" < '2e91f91752ba539' THEN -22
       WHEN "policy_engine_hash_3" < '3214eb14d828b59' THEN -21
-      ELSE -20
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN -20
     END
       WHEN "policy_engine_hash_3" < '52dcaa435701b36' THEN CASE
       WHEN "policy_engine_hash_3" < '392e8d09f195052' THEN -19
@@ -317,7 +317,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < '47b223a568152fa' THEN -15
       WHEN "policy_engine_hash_3" < '4b640e7fa1e757b' THEN -14
       WHEN "policy_engine_hash_3" < '4f1ce1bb9ec672f' THEN -13
-      ELSE -12
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN -12
     END
       WHEN "policy_engine_hash_3" < '71db9a44e836c12' THEN CASE
       WHEN "policy_engine_hash_3" < '56a37518e761828' THEN -11
@@ -327,7 +327,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < '6605befabf4ade4' THEN -7
       WHEN "policy_engine_hash_3" < '69f05bce9e9b702' THEN -6
       WHEN "policy_engine_hash_3" < '6de24b01f76be02' THEN -5
-      ELSE -4
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN -4
     END
       WHEN "policy_engine_hash_3" < '921db4fe08941fe' THEN CASE
       WHEN "policy_engine_hash_3" < '75dc5761265fdda' THEN -3
@@ -337,7 +337,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < '861b6fc5d1f4ed8' THEN 1
       WHEN "policy_engine_hash_3" < '8a23a89ed9a0226' THEN 2
       WHEN "policy_engine_hash_3" < '8e2465bb17c93ee' THEN 3
-      ELSE 4
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 4
     END
       WHEN "policy_engine_hash_3" < 'b0e31e4461398d1' THEN CASE
       WHEN "policy_engine_hash_3" < '960fa43161648fe' THEN 5
@@ -347,7 +347,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < 'a58eb0a941b62b8' THEN 9
       WHEN "policy_engine_hash_3" < 'a95c8ae7189e7d8' THEN 10
       WHEN "policy_engine_hash_3" < 'ad2355bca8fe4ca' THEN 11
-      ELSE 12
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 12
     END
       WHEN "policy_engine_hash_3" < 'cdeb14eb27d74a7' THEN CASE
       WHEN "policy_engine_hash_3" < 'b49bf1805e18a85' THEN 13
@@ -357,7 +357,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < 'c33aaa5bedbd886' THEN 17
       WHEN "policy_engine_hash_3" < 'c6d172f60e6afae' THEN 18
       WHEN "policy_engine_hash_3" < 'ca61925c3768dd9' THEN 19
-      ELSE 20
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 20
     END
       WHEN "policy_engine_hash_3" < 'e94ec9513497f10' THEN CASE
       WHEN "policy_engine_hash_3" < 'd16e06e8ad45ac7' THEN 21
@@ -367,7 +367,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < 'df391b8ae56096d' THEN 25
       WHEN "policy_engine_hash_3" < 'e29befb0ebef7ef' THEN 26
       WHEN "policy_engine_hash_3" < 'e5f87b0fc3160da' THEN 27
-      ELSE 28
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 28
     END
       ELSE CASE
       WHEN "policy_engine_hash_3" < 'ec9ee60964cacb9' THEN 29
@@ -376,7 +376,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < 'f66a8582710cad5' THEN 32
       WHEN "policy_engine_hash_3" < 'f9a24e3392bf968' THEN 33
       WHEN "policy_engine_hash_3" < 'fcd41e00eb4d6a9' THEN 34
-      ELSE 35
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 35
     END
     END AS "policy_engine_total_3",
     "policy_engine_total_4" + CASE
@@ -388,7 +388,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < '096944941233807' THEN -29
       WHEN "policy_engine_hash_4" < '0b8d810162d5b8f' THEN -28
       WHEN "policy_engine_hash_4" < '0dca34540f89bfc' THEN -27
-      ELSE -26
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN -26
     END
       WHEN "policy_engine_hash_4" < '26feaa639e411a8' THEN CASE
       WHEN "policy_engine_hash_4" < '12916a08738b9ec' THEN -25
@@ -398,7 +398,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < '1d78d488b24fa73' THEN -21
       WHEN "policy_engine_hash_4" < '20823c32026b5ac' THEN -20
       WHEN "policy_engine_hash_4" < '23ae54b6d5e3756' THEN -19
-      ELSE -18
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN -18
     END
       WHEN "policy_engine_hash_4" < '476bfe79d807575' THEN CASE
       WHEN "policy_engine_hash_4" < '2a74db3401863f9' THEN -17
@@ -408,7 +408,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < '39eb1da79de8fb0' THEN -13
       WHEN "policy_engine_hash_4" < '3e397c1eb0e2278' THEN -12
       WHEN "policy_engine_hash_4" < '42b90bbddc86b4c' THEN -11
-      ELSE -10
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN -10
     END
       WHEN "policy_engine_hash_4" < '75675f391b30b0d' THEN CASE
       WHEN "policy_engine_hash_4" < '4c549f5afb5901c' THEN -9
@@ -418,7 +418,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < '62417abdb91b6ea' THEN -5
       WHEN "policy_engine_hash_4" < '685ca6b5a460bb7' THEN -4
       WHEN "policy_engine_hash_4" < '6ebd93eaba48e35' THEN -3
-      ELSE -2
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN -2
     END
       WHEN "policy_engine_hash_4" < 'a92f642c2a1ad47' THEN CASE
       WHEN "policy_engine_hash_4" < '7c5d490c026a7f4' THEN -1
@@ -428,7 +428,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < '97a3594a5b9f449' THEN 3
       WHEN "policy_engine_hash_4" < '9dbe854246e4916' THEN 4
       WHEN "policy_engine_hash_4" < 'a396eaceea00a08' THEN 5
-      ELSE 6
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 6
     END
       WHEN "policy_engine_hash_4" < 'ce265ca0a3d16a8' THEN CASE
       WHEN "policy_engine_hash_4" < 'ae8aac6448c012f' THEN 7
@@ -438,7 +438,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < 'c1c683e14f1dd88' THEN 11
       WHEN "policy_engine_hash_4" < 'c614e2586217050' THEN 12
       WHEN "policy_engine_hash_4" < 'ca34299aae1d62d' THEN 13
-      ELSE 14
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 14
     END
       WHEN "policy_engine_hash_4" < 'e837c57d3a625f9' THEN CASE
       WHEN "policy_engine_hash_4" < 'd1ed6863204ad60' THEN 15
@@ -448,7 +448,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < 'df7dc3cdfd94a54' THEN 19
       WHEN "policy_engine_hash_4" < 'e2872b774db058d' THEN 20
       WHEN "policy_engine_hash_4" < 'e56f5da3bbc6b0b' THEN 21
-      ELSE 22
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 22
     END
       WHEN "policy_engine_hash_4" < 'fa99f24e0c5ee64' THEN CASE
       WHEN "policy_engine_hash_4" < 'eae1beaa461e40b' THEN 23
@@ -458,12 +458,12 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < 'f4727efe9d2a471' THEN 27
       WHEN "policy_engine_hash_4" < 'f696bb6bedcc7f9' THEN 28
       WHEN "policy_engine_hash_4" < 'f8a38c7d33dbaf1' THEN 29
-      ELSE 30
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 30
     END
       ELSE CASE
       WHEN "policy_engine_hash_4" < 'fc7ae2095a9b34b' THEN 31
       WHEN "policy_engine_hash_4" < 'fe474660ec0bf58' THEN 32
-      ELSE 33
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 33
     END
     END AS "policy_engine_total_4",
     "policy_engine_total_5" - "policy_engine_total_5" % 5 + CAST(5 AS BIGINT) * CASE
@@ -475,7 +475,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < '0fe1540393aeac5' THEN -33
       WHEN "policy_engine_hash_5" < '131918d0fc367e3' THEN -32
       WHEN "policy_engine_hash_5" < '1654784a21d9c77' THEN -31
-      ELSE -30
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN -30
     END
       WHEN "policy_engine_hash_5" < '340fa3b0c844a54' THEN CASE
       WHEN "policy_engine_hash_5" < '1cd61769f3e399a' THEN -29
@@ -485,7 +485,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < '2a05488630a4264' THEN -25
       WHEN "policy_engine_hash_5" < '2d5a54b8a083fe2' THEN -24
       WHEN "policy_engine_hash_5" < '30b31c621926dc7' THEN -23
-      ELSE -22
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN -22
     END
       WHEN "policy_engine_hash_5" < '4f7ccd1a019f9e3' THEN CASE
       WHEN "policy_engine_hash_5" < '376feed78a3f6b2' THEN -21
@@ -495,7 +495,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < '451716818e0f300' THEN -17
       WHEN "policy_engine_hash_5" < '488a7480e9c4670' THEN -16
       WHEN "policy_engine_hash_5" < '4c01afecfde5cb5' THEN -15
-      ELSE -14
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN -14
     END
       WHEN "policy_engine_hash_5" < '6be3836798418b4' THEN CASE
       WHEN "policy_engine_hash_5" < '52fbd0610562d91' THEN -13
@@ -505,7 +505,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < '611f322142d19a5' THEN -9
       WHEN "policy_engine_hash_5" < '64b1f5cd6f45c24' THEN -8
       WHEN "policy_engine_hash_5" < '6848ba1102d8235' THEN -7
-      ELSE -6
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN -6
     END
       WHEN "policy_engine_hash_5" < '8933d5031eafe84' THEN CASE
       WHEN "policy_engine_hash_5" < '6f825651cf9daf7' THEN -5
@@ -515,7 +515,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < '7e265c7c7ad9d17' THEN -1
       WHEN "policy_engine_hash_5" < '81d9a38385262e9' THEN 0
       WHEN "policy_engine_hash_5" < '8588ca27b676c88' THEN 1
-      ELSE 2
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 2
     END
       WHEN "policy_engine_hash_5" < 'a5fa654652431ec' THEN CASE
       WHEN "policy_engine_hash_5" < '8cdac8aaabf51d5' THEN 3
@@ -525,7 +525,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < '9b4e0a3290ba3dc' THEN 7
       WHEN "policy_engine_hash_5" < '9ee0cddebd2e65b' THEN 8
       WHEN "policy_engine_hash_5" < 'a26f956a1d73ab0' THEN 9
-      ELSE 10
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 10
     END
       WHEN "policy_engine_hash_5" < 'c1c41e6fbedb899' THEN CASE
       WHEN "policy_engine_hash_5" < 'a98141e007ac86b' THEN 11
@@ -535,7 +535,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < 'b7758b7f163b990' THEN 15
       WHEN "policy_engine_hash_5" < 'bae8e97e71f0d00' THEN 16
       WHEN "policy_engine_hash_5" < 'be586e6078899fe' THEN 17
-      ELSE 18
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 18
     END
       WHEN "policy_engine_hash_5" < 'dc99ae1b01adaab' THEN CASE
       WHEN "policy_engine_hash_5" < 'c52bfdf2109dfd4' THEN 19
@@ -545,7 +545,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < 'd2a5ab475f7c01e' THEN 23
       WHEN "policy_engine_hash_5" < 'd5fab779cf5bd9c' THEN 24
       WHEN "policy_engine_hash_5" < 'd94c0c5ebabf1b5' THEN 25
-      ELSE 26
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 26
     END
       WHEN "policy_engine_hash_5" < 'f68375a35296f9b' THEN CASE
       WHEN "policy_engine_hash_5" < 'dfe3a0cee51dfb6' THEN 27
@@ -555,12 +555,12 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < 'ece6e72f03c981d' THEN 31
       WHEN "policy_engine_hash_5" < 'f01eabfc6c5153b' THEN 32
       WHEN "policy_engine_hash_5" < 'f352da2309bd429' THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 34
     END
       ELSE CASE
       WHEN "policy_engine_hash_5" < 'f9b0827946f1db8' THEN 35
       WHEN "policy_engine_hash_5" < 'fcda049c75650ee' THEN 36
-      ELSE 37
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 37
     END
     END AS "policy_engine_total_5"
   FROM drawn

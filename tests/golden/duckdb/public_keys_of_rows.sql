@@ -38,7 +38,7 @@ WITH people AS NOT MATERIALIZED (
   SELECT "age", "everybody", "born", policy_engine_people + CASE
       WHEN policy_engine_hash < '22ac3083af5ce85' THEN -1
       WHEN policy_engine_hash < 'dd53cf7c50a317b' THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END AS policy_engine_n
   FROM drawn
 )

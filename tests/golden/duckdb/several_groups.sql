@@ -115,7 +115,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN policy_engine_hash < 'd02c13edc43d091' THEN 2
       WHEN policy_engine_hash < 'e43bdde2db0041c' THEN 3
       WHEN policy_engine_hash < 'f3d9071db7aedd1' THEN 4
-      ELSE 5
+      WHEN policy_engine_hash IS NOT NULL THEN 5
     END AS policy_engine_n,
     "policy_engine_total_1" + CASE
       WHEN "policy_engine_hash_1" < '183b9fc6f9e56b0' THEN -34 + LEN(LIST_FILTER(STRING_SPLIT('02e08948f9f9831 05cbde849cc92a6 08c22836fb1cce4 0bc38f7c322edd3 0ed03e0aa454460 11e85e353be7762 150c1aedb6afcf1', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
@@ -131,7 +131,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < 'f73dd7c904e331c' THEN 31
       WHEN "policy_engine_hash_1" < 'fa34217b6336d5a' THEN 32
       WHEN "policy_engine_hash_1" < 'fd1f76b706067cf' THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 34
     END
     END AS "policy_engine_total_1",
     "policy_engine_total_2" + CASE
@@ -148,7 +148,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < 'f73dd7c904e331c' THEN 31
       WHEN "policy_engine_hash_2" < 'fa34217b6336d5a' THEN 32
       WHEN "policy_engine_hash_2" < 'fd1f76b706067cf' THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 34
     END
     END AS "policy_engine_total_2",
     "policy_engine_total_3" + CASE
@@ -167,7 +167,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < 'f66a8582710cad5' THEN 32
       WHEN "policy_engine_hash_3" < 'f9a24e3392bf968' THEN 33
       WHEN "policy_engine_hash_3" < 'fcd41e00eb4d6a9' THEN 34
-      ELSE 35
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 35
     END
     END AS "policy_engine_total_3",
     "policy_engine_total_4" + CASE
@@ -182,7 +182,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       ELSE CASE
       WHEN "policy_engine_hash_4" < 'fc7ae2095a9b34b' THEN 31
       WHEN "policy_engine_hash_4" < 'fe474660ec0bf58' THEN 32
-      ELSE 33
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 33
     END
     END AS "policy_engine_total_4",
     "policy_engine_total_5" - "policy_engine_total_5" % 5 + CAST(5 AS BIGINT) * CASE
@@ -198,7 +198,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       ELSE CASE
       WHEN "policy_engine_hash_5" < 'f9b0827946f1db8' THEN 35
       WHEN "policy_engine_hash_5" < 'fcda049c75650ee' THEN 36
-      ELSE 37
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 37
     END
     END AS "policy_engine_total_5"
   FROM drawn

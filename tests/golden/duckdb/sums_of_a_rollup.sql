@@ -35,13 +35,13 @@ WITH people AS NOT MATERIALIZED (
       WHEN policy_engine_hash < 'dbcf7f2502f149b' THEN 2
       WHEN policy_engine_hash < 'ece244df7ab1b01' THEN 3
       WHEN policy_engine_hash < 'f85415db2df8ed5' THEN 4
-      ELSE 5
+      WHEN policy_engine_hash IS NOT NULL THEN 5
     END ELSE CASE
       WHEN policy_engine_hash < '07068856842f719' THEN -2
       WHEN policy_engine_hash < '29d2b903486a583' THEN -1
       WHEN policy_engine_hash < 'd62d46fcb795a7d' THEN 0
       WHEN policy_engine_hash < 'f8f977a97bd08e7' THEN 1
-      ELSE 2
+      WHEN policy_engine_hash IS NOT NULL THEN 2
     END END AS policy_engine_n,
     "policy_engine_total_1" + CASE WHEN policy_engine_grouping = 2 THEN CASE
       WHEN "policy_engine_hash_1" < '07dddd9d29b8761' THEN -55 + LEN(LIST_FILTER(STRING_SPLIT('00a7c0e76250265 015636adc24844d 020ba5f66a98c9f 02c856231f13167 038c9170321d045 0458a511b990c3b 052ce151ee86ada 060999b0c3fc489 06ef2504c0c6065', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
@@ -65,7 +65,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < 'fdf45a099567361' THEN 52
       WHEN "policy_engine_hash_1" < 'fea9c9523db7bb3' THEN 53
       WHEN "policy_engine_hash_1" < 'ff583f189dafd9b' THEN 54
-      ELSE 55
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 55
     END
     END ELSE CASE
       WHEN "policy_engine_hash_1" < '016ee08c120aee6' THEN -17
@@ -102,7 +102,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < 'fae95a139e7b48c' THEN 14
       WHEN "policy_engine_hash_1" < 'fce296ab75587e1' THEN 15
       WHEN "policy_engine_hash_1" < 'fe911f73edf511a' THEN 16
-      ELSE 17
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 17
     END END AS "policy_engine_total_1"
   FROM drawn
 )

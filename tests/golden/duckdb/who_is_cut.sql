@@ -130,7 +130,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN policy_engine_hash < 'dbd2549cfd825d1' THEN 3
       WHEN policy_engine_hash < 'ec630d17b5cca70' THEN 4
       WHEN policy_engine_hash < 'f831b4b63ee8eee' THEN 5
-      ELSE 6
+      WHEN policy_engine_hash IS NOT NULL THEN 6
     END AS policy_engine_n,
     "policy_engine_total_1" + CASE
       WHEN "policy_engine_hash_1" < '00ad70549ba08c9' THEN -21
@@ -175,7 +175,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < 'fd4d21d2ebdb94a' THEN 18
       WHEN "policy_engine_hash_1" < 'fe705b5f7dc0bfc' THEN 19
       WHEN "policy_engine_hash_1" < 'ff528fab645f737' THEN 20
-      ELSE 21
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 21
     END AS "policy_engine_total_1",
     "policy_engine_total_2" + CASE
       WHEN "policy_engine_hash_2" < '00ad70549ba08c9' THEN -21
@@ -220,7 +220,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < 'fd4d21d2ebdb94a' THEN 18
       WHEN "policy_engine_hash_2" < 'fe705b5f7dc0bfc' THEN 19
       WHEN "policy_engine_hash_2" < 'ff528fab645f737' THEN 20
-      ELSE 21
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 21
     END AS "policy_engine_total_2",
     "policy_engine_total_3" + CASE
       WHEN "policy_engine_hash_3" < '05541558a9a026c' THEN -42 + LEN(LIST_FILTER(STRING_SPLIT('0056d3940980c09 00ba2545ced6708 012b632c8144dca 01ac1605cd04c94 023de0d3b65dbe3 02e280105efbe6e 039bc86cf3641bb 046ba511fc6b822', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
@@ -236,7 +236,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < 'fed49cd37ebb236' THEN 39
       WHEN "policy_engine_hash_3" < 'ff45daba31298f8' THEN 40
       WHEN "policy_engine_hash_3" < 'ffa92c6bf67f3f7' THEN 41
-      ELSE 42
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 42
     END
     END AS "policy_engine_total_3",
     "policy_engine_total_4" + CASE
@@ -254,7 +254,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < 'e87ae0a5f007921' THEN 4
       WHEN "policy_engine_hash_4" < 'f3dc93ca9acfdb9' THEN 5
       WHEN "policy_engine_hash_4" < 'fb62d734da6a255' THEN 6
-      ELSE 7
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 7
     END AS "policy_engine_total_4",
     "policy_engine_total_5" - "policy_engine_total_5" % 5 + CAST(5 AS BIGINT) * CASE
       WHEN "policy_engine_hash_5" < '0299d541cdb9798' THEN -70 + LEN(LIST_FILTER(STRING_SPLIT('00259736b43ee4b 004ecd24c11eaa5 007bebbe006246b 00ad41348c7939b 00e3200be63230b 011ddf27c75346b 015dd9d621553f7 01a36fd3c5e7307 01ef054b36654fe 024102cd182b35b', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
@@ -278,7 +278,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < 'ff841441ff9db95' THEN 67
       WHEN "policy_engine_hash_5" < 'ffb132db3ee155b' THEN 68
       WHEN "policy_engine_hash_5" < 'ffda68c94bc11b5' THEN 69
-      ELSE 70
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 70
     END
     END AS "policy_engine_total_5"
   FROM drawn
@@ -327,7 +327,7 @@ SELECT "age", "zip", policy_engine_n AS "people",
       WHEN "policy_engine_cut_hash_1" < 'e87ae0a5f007921' THEN 4
       WHEN "policy_engine_cut_hash_1" < 'f3dc93ca9acfdb9' THEN 5
       WHEN "policy_engine_cut_hash_1" < 'fb62d734da6a255' THEN 6
-      ELSE 7
+      WHEN "policy_engine_cut_hash_1" IS NOT NULL THEN 7
     END AS "people_with_groups_cut",
   "policy_engine_cut_2" + CASE
       WHEN "policy_engine_cut_hash_2" < '049d28cb2595dab' THEN -7
@@ -344,7 +344,7 @@ SELECT "age", "zip", policy_engine_n AS "people",
       WHEN "policy_engine_cut_hash_2" < 'e87ae0a5f007921' THEN 4
       WHEN "policy_engine_cut_hash_2" < 'f3dc93ca9acfdb9' THEN 5
       WHEN "policy_engine_cut_hash_2" < 'fb62d734da6a255' THEN 6
-      ELSE 7
+      WHEN "policy_engine_cut_hash_2" IS NOT NULL THEN 7
     END AS "people_with_rows_cut",
   "policy_engine_cut_3" + CASE
       WHEN "policy_engine_cut_hash_3" < '049d28cb2595dab' THEN -7
@@ -361,7 +361,7 @@ SELECT "age", "zip", policy_engine_n AS "people",
       WHEN "policy_engine_cut_hash_3" < 'e87ae0a5f007921' THEN 4
       WHEN "policy_engine_cut_hash_3" < 'f3dc93ca9acfdb9' THEN 5
       WHEN "policy_engine_cut_hash_3" < 'fb62d734da6a255' THEN 6
-      ELSE 7
+      WHEN "policy_engine_cut_hash_3" IS NOT NULL THEN 7
     END AS "pay_people_cut",
   "policy_engine_cut_4" + CASE
       WHEN "policy_engine_cut_hash_4" < '049d28cb2595dab' THEN -7
@@ -378,7 +378,7 @@ SELECT "age", "zip", policy_engine_n AS "people",
       WHEN "policy_engine_cut_hash_4" < 'e87ae0a5f007921' THEN 4
       WHEN "policy_engine_cut_hash_4" < 'f3dc93ca9acfdb9' THEN 5
       WHEN "policy_engine_cut_hash_4" < 'fb62d734da6a255' THEN 6
-      ELSE 7
+      WHEN "policy_engine_cut_hash_4" IS NOT NULL THEN 7
     END AS "pay_people_missing",
   "policy_engine_cut_5" + CASE
       WHEN "policy_engine_cut_hash_5" < '049d28cb2595dab' THEN -7
@@ -395,7 +395,7 @@ SELECT "age", "zip", policy_engine_n AS "people",
       WHEN "policy_engine_cut_hash_5" < 'e87ae0a5f007921' THEN 4
       WHEN "policy_engine_cut_hash_5" < 'f3dc93ca9acfdb9' THEN 5
       WHEN "policy_engine_cut_hash_5" < 'fb62d734da6a255' THEN 6
-      ELSE 7
+      WHEN "policy_engine_cut_hash_5" IS NOT NULL THEN 7
     END AS "years_people_cut",
   "policy_engine_cut_6" + CASE
       WHEN "policy_engine_cut_hash_6" < '049d28cb2595dab' THEN -7
@@ -412,7 +412,7 @@ SELECT "age", "zip", policy_engine_n AS "people",
       WHEN "policy_engine_cut_hash_6" < 'e87ae0a5f007921' THEN 4
       WHEN "policy_engine_cut_hash_6" < 'f3dc93ca9acfdb9' THEN 5
       WHEN "policy_engine_cut_hash_6" < 'fb62d734da6a255' THEN 6
-      ELSE 7
+      WHEN "policy_engine_cut_hash_6" IS NOT NULL THEN 7
     END AS "years_people_missing"
 FROM bounded CROSS JOIN told
 WHERE policy_engine_n >= 7

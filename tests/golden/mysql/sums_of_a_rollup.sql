@@ -57,13 +57,13 @@ WITH people AS (
       WHEN policy_engine_hash < 'dbcf7f2502f149b' THEN 2
       WHEN policy_engine_hash < 'ece244df7ab1b01' THEN 3
       WHEN policy_engine_hash < 'f85415db2df8ed5' THEN 4
-      ELSE 5
+      WHEN policy_engine_hash IS NOT NULL THEN 5
     END ELSE CASE
       WHEN policy_engine_hash < '07068856842f719' THEN -2
       WHEN policy_engine_hash < '29d2b903486a583' THEN -1
       WHEN policy_engine_hash < 'd62d46fcb795a7d' THEN 0
       WHEN policy_engine_hash < 'f8f977a97bd08e7' THEN 1
-      ELSE 2
+      WHEN policy_engine_hash IS NOT NULL THEN 2
     END END AS policy_engine_n,
     `policy_engine_total_1` + CASE WHEN policy_engine_grouping = 2 THEN CASE
       WHEN `policy_engine_hash_1` < '07dddd9d29b8761' THEN CASE
@@ -76,7 +76,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < '052ce151ee86ada' THEN -49
       WHEN `policy_engine_hash_1` < '060999b0c3fc489' THEN -48
       WHEN `policy_engine_hash_1` < '06ef2504c0c6065' THEN -47
-      ELSE -46
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN -46
     END
       WHEN `policy_engine_hash_1` < '138242edfdca412' THEN CASE
       WHEN `policy_engine_hash_1` < '08d621658979eaf' THEN -45
@@ -88,7 +88,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < '0f869b14c9cfe97' THEN -39
       WHEN `policy_engine_hash_1` < '10cd4207a6821eb' THEN -38
       WHEN `policy_engine_hash_1` < '1220f8185bdb644' THEN -37
-      ELSE -36
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN -36
     END
       WHEN `policy_engine_hash_1` < '24bd0fc07cf5445' THEN CASE
       WHEN `policy_engine_hash_1` < '14f1ad877df41cd' THEN -35
@@ -100,7 +100,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < '1ed808e02162fa1' THEN -29
       WHEN `policy_engine_hash_1` < '20bb75a17c17059' THEN -28
       WHEN `policy_engine_hash_1` < '22b235fd8ae91d3' THEN -27
-      ELSE -26
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN -26
     END
       WHEN `policy_engine_hash_1` < '3e3cc55ad0be7bd' THEN CASE
       WHEN `policy_engine_hash_1` < '26dcd09edca0900' THEN -25
@@ -112,7 +112,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < '358381520884f2f' THEN -19
       WHEN `policy_engine_hash_1` < '384ef19c1131906' THEN -18
       WHEN `policy_engine_hash_1` < '3b36fc0b8747dde' THEN -17
-      ELSE -16
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN -16
     END
       WHEN `policy_engine_hash_1` < '63f95fcc00029e0' THEN CASE
       WHEN `policy_engine_hash_1` < '41617df83f7d440' THEN -15
@@ -124,7 +124,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < '571047ad70378b9' THEN -9
       WHEN `policy_engine_hash_1` < '5b3315a83e6f3b1' THEN -8
       WHEN `policy_engine_hash_1` < '5f8037f50b3c8fd' THEN -7
-      ELSE -6
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN -6
     END
       WHEN `policy_engine_hash_1` < '975fb048f2d5e66' THEN CASE
       WHEN `policy_engine_hash_1` < '68a04fb70d2a19a' THEN -5
@@ -136,7 +136,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < '88458424ea45047' THEN 1
       WHEN `policy_engine_hash_1` < '8d8113474bf01c6' THEN 2
       WHEN `policy_engine_hash_1` < '928923bcd47080a' THEN 3
-      ELSE 4
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN 4
     END
       WHEN `policy_engine_hash_1` < 'be9e8207c082bc0' THEN CASE
       WHEN `policy_engine_hash_1` < '9c06a033fffd620' THEN 5
@@ -148,7 +148,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < 'b46a1e8ba0afb97' THEN 11
       WHEN `policy_engine_hash_1` < 'b7f343d223bbf4c' THEN 12
       WHEN `policy_engine_hash_1` < 'bb599d8228eb53e' THEN 13
-      ELSE 14
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN 14
     END
       WHEN `policy_engine_hash_1` < 'd9232f61235f700' THEN CASE
       WHEN `policy_engine_hash_1` < 'c1c33aa52f41843' THEN 15
@@ -160,7 +160,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < 'd23dfbbc5f19f64' THEN 21
       WHEN `policy_engine_hash_1` < 'd4a1980d5764667' THEN 22
       WHEN `policy_engine_hash_1` < 'd6edb1798227642' THEN 23
-      ELSE 24
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN 24
     END
       WHEN `policy_engine_hash_1` < 'eb0e5278820be33' THEN CASE
       WHEN `policy_engine_hash_1` < 'db42f03f830abbb' THEN 25
@@ -172,7 +172,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < 'e665916d96632ec' THEN 31
       WHEN `policy_engine_hash_1` < 'e802d5fc7fc3e5f' THEN 32
       WHEN `policy_engine_hash_1` < 'e990378da4e2fd7' THEN 33
-      ELSE 34
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN 34
     END
       WHEN `policy_engine_hash_1` < 'f729de9a7686151' THEN CASE
       WHEN `policy_engine_hash_1` < 'ec7dbd120235bee' THEN 35
@@ -184,7 +184,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < 'f403ebb3adb498a' THEN 41
       WHEN `policy_engine_hash_1` < 'f51b2adf1bfb42b' THEN 42
       WHEN `policy_engine_hash_1` < 'f627adf55c08d6c' THEN 43
-      ELSE 44
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN 44
     END
       ELSE CASE
       WHEN `policy_engine_hash_1` < 'f8222262d64789f' THEN 45
@@ -197,7 +197,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < 'fdf45a099567361' THEN 52
       WHEN `policy_engine_hash_1` < 'fea9c9523db7bb3' THEN 53
       WHEN `policy_engine_hash_1` < 'ff583f189dafd9b' THEN 54
-      ELSE 55
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN 55
     END
     END ELSE CASE
       WHEN `policy_engine_hash_1` < '016ee08c120aee6' THEN -17
@@ -234,7 +234,7 @@ WITH people AS (
       WHEN `policy_engine_hash_1` < 'fae95a139e7b48c' THEN 14
       WHEN `policy_engine_hash_1` < 'fce296ab75587e1' THEN 15
       WHEN `policy_engine_hash_1` < 'fe911f73edf511a' THEN 16
-      ELSE 17
+      WHEN `policy_engine_hash_1` IS NOT NULL THEN 17
     END END AS `policy_engine_total_1`
   FROM drawn
 )

@@ -35,13 +35,13 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('5989920b7caa3860', 'hex') THEN '[18,65)'
       WHEN "policy_engine_hash_1" < DECODE('864e5b113aff5490', 'hex') THEN '>=65'
       WHEN "policy_engine_hash_1" < DECODE('b3132416f95470c0', 'hex') THEN NULL
-      ELSE "age"
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN "age"
     END AS "age",
     CASE
       WHEN "policy_engine_hash_2" < DECODE('3641cd4aa0f14850', 'hex') THEN 'Berlin'
       WHEN "policy_engine_hash_2" < DECODE('6c839a9541e290a0', 'hex') THEN 'elsewhere'
       WHEN "policy_engine_hash_2" < DECODE('a2c567dfe2d3d8f0', 'hex') THEN NULL
-      ELSE "zip"
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN "zip"
     END AS "zip"
   FROM drawn
 )

@@ -39,7 +39,7 @@ WITH people AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE
       WHEN policy_engine_hash < DECODE('46295c6bba4c1210', 'hex') THEN -1
       WHEN policy_engine_hash < DECODE('b9d6a39445b3edf0', 'hex') THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END AS policy_engine_n
   FROM drawn
 )

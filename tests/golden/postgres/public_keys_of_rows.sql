@@ -41,7 +41,7 @@ WITH people AS NOT MATERIALIZED (
   SELECT "age", "everybody", "born", policy_engine_people + CASE
       WHEN policy_engine_hash < DECODE('22ac3083af5ce850', 'hex') THEN -1
       WHEN policy_engine_hash < DECODE('dd53cf7c50a317b0', 'hex') THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END AS policy_engine_n
   FROM drawn
 )

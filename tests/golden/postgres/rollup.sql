@@ -44,11 +44,11 @@ WITH people AS NOT MATERIALIZED (
       WHEN policy_engine_hash < DECODE('a0f0fe1778ec1ef0', 'hex') THEN 0
       WHEN policy_engine_hash < DECODE('c721d09c3eebeb70', 'hex') THEN 1
       WHEN policy_engine_hash < DECODE('e666666666666670', 'hex') THEN 2
-      ELSE 3
+      WHEN policy_engine_hash IS NOT NULL THEN 3
     END ELSE CASE
       WHEN policy_engine_hash < DECODE('3c957e5cc5770bb0', 'hex') THEN -1
       WHEN policy_engine_hash < DECODE('c36a81a33a88f450', 'hex') THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END END AS policy_engine_n
   FROM drawn
 )

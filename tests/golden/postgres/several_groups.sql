@@ -125,7 +125,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN policy_engine_hash < DECODE('d02c13edc43d0910', 'hex') THEN 2
       WHEN policy_engine_hash < DECODE('e43bdde2db0041c0', 'hex') THEN 3
       WHEN policy_engine_hash < DECODE('f3d9071db7aedd10', 'hex') THEN 4
-      ELSE 5
+      WHEN policy_engine_hash IS NOT NULL THEN 5
     END AS policy_engine_n,
     "policy_engine_total_1" + CASE
       WHEN "policy_engine_hash_1" < DECODE('183b9fc6f9e56b00', 'hex') THEN CASE
@@ -136,7 +136,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < DECODE('0ed03e0aa4544600', 'hex') THEN -30
       WHEN "policy_engine_hash_1" < DECODE('11e85e353be77620', 'hex') THEN -29
       WHEN "policy_engine_hash_1" < DECODE('150c1aedb6afcf10', 'hex') THEN -28
-      ELSE -27
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -27
     END
       WHEN "policy_engine_hash_1" < DECODE('33752f34e6c37340', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('1b7718f76ef18100', 'hex') THEN -26
@@ -146,7 +146,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < DECODE('28e01443bbe01190', 'hex') THEN -22
       WHEN "policy_engine_hash_1" < DECODE('2c5a015d2e8e9240', 'hex') THEN -21
       WHEN "policy_engine_hash_1" < DECODE('2fe0fa06db2a6520', 'hex') THEN -20
-      ELSE -19
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -19
     END
       WHEN "policy_engine_hash_1" < DECODE('520b3f7135615b40', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('3716d2932ae95800', 'hex') THEN -18
@@ -156,7 +156,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < DECODE('4627a91106f070f0', 'hex') THEN -14
       WHEN "policy_engine_hash_1" < DECODE('4a0f764e8d2ce8c0', 'hex') THEN -13
       WHEN "policy_engine_hash_1" < DECODE('4e05eb6ecca776f0', 'hex') THEN -12
-      ELSE -11
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -11
     END
       WHEN "policy_engine_hash_1" < DECODE('74680ea4b66785c0', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('561faa239a463630', 'hex') THEN -10
@@ -166,7 +166,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < DECODE('670cb0c3b2bc13f0', 'hex') THEN -6
       WHEN "policy_engine_hash_1" < DECODE('6b6fef032d2fc590', 'hex') THEN -5
       WHEN "policy_engine_hash_1" < DECODE('6fe3a46042311250', 'hex') THEN -4
-      ELSE -3
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -3
     END
       WHEN "policy_engine_hash_1" < DECODE('98f34f3c4d43ec10', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('78fd6c822cb4bcf0', 'hex') THEN -2
@@ -176,7 +176,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < DECODE('8b97f15b49987a40', 'hex') THEN 2
       WHEN "policy_engine_hash_1" < DECODE('901c5b9fbdceedb0', 'hex') THEN 3
       WHEN "policy_engine_hash_1" < DECODE('949010fcd2d03a70', 'hex') THEN 4
-      ELSE 5
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 5
     END
       WHEN "policy_engine_hash_1" < DECODE('b9d856eef90f8f10', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('9d4653436d22e2c0', 'hex') THEN 6
@@ -186,7 +186,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < DECODE('adf4c08eca9ea4c0', 'hex') THEN 10
       WHEN "policy_engine_hash_1" < DECODE('b1fa149133588910', 'hex') THEN 11
       WHEN "policy_engine_hash_1" < DECODE('b5f089b172d31740', 'hex') THEN 12
-      ELSE 13
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 13
     END
       WHEN "policy_engine_hash_1" < DECODE('d71febbc441fee70', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('bdb1b27dce724ab0', 'hex') THEN 14
@@ -196,7 +196,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < DECODE('cc8ad0cb193c8cc0', 'hex') THEN 18
       WHEN "policy_engine_hash_1" < DECODE('d01f05f924d59ae0', 'hex') THEN 19
       WHEN "policy_engine_hash_1" < DECODE('d3a5fea2d1716dc0', 'hex') THEN 20
-      ELSE 21
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 21
     END
       WHEN "policy_engine_hash_1" < DECODE('f12fc1f55babba00', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('da8cfd8494dc4420', 'hex') THEN 22
@@ -206,14 +206,14 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_1" < DECODE('e7c46039061a9500', 'hex') THEN 26
       WHEN "policy_engine_hash_1" < DECODE('eaf3e512495030f0', 'hex') THEN 27
       WHEN "policy_engine_hash_1" < DECODE('ee17a1cac41889e0', 'hex') THEN 28
-      ELSE 29
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 29
     END
       ELSE CASE
       WHEN "policy_engine_hash_1" < DECODE('f43c7083cdd122d0', 'hex') THEN 30
       WHEN "policy_engine_hash_1" < DECODE('f73dd7c904e331c0', 'hex') THEN 31
       WHEN "policy_engine_hash_1" < DECODE('fa34217b6336d5a0', 'hex') THEN 32
       WHEN "policy_engine_hash_1" < DECODE('fd1f76b706067cf0', 'hex') THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 34
     END
     END AS "policy_engine_total_1",
     "policy_engine_total_2" + CASE
@@ -225,7 +225,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < DECODE('0ed03e0aa4544600', 'hex') THEN -30
       WHEN "policy_engine_hash_2" < DECODE('11e85e353be77620', 'hex') THEN -29
       WHEN "policy_engine_hash_2" < DECODE('150c1aedb6afcf10', 'hex') THEN -28
-      ELSE -27
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN -27
     END
       WHEN "policy_engine_hash_2" < DECODE('33752f34e6c37340', 'hex') THEN CASE
       WHEN "policy_engine_hash_2" < DECODE('1b7718f76ef18100', 'hex') THEN -26
@@ -235,7 +235,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < DECODE('28e01443bbe01190', 'hex') THEN -22
       WHEN "policy_engine_hash_2" < DECODE('2c5a015d2e8e9240', 'hex') THEN -21
       WHEN "policy_engine_hash_2" < DECODE('2fe0fa06db2a6520', 'hex') THEN -20
-      ELSE -19
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN -19
     END
       WHEN "policy_engine_hash_2" < DECODE('520b3f7135615b40', 'hex') THEN CASE
       WHEN "policy_engine_hash_2" < DECODE('3716d2932ae95800', 'hex') THEN -18
@@ -245,7 +245,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < DECODE('4627a91106f070f0', 'hex') THEN -14
       WHEN "policy_engine_hash_2" < DECODE('4a0f764e8d2ce8c0', 'hex') THEN -13
       WHEN "policy_engine_hash_2" < DECODE('4e05eb6ecca776f0', 'hex') THEN -12
-      ELSE -11
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN -11
     END
       WHEN "policy_engine_hash_2" < DECODE('74680ea4b66785c0', 'hex') THEN CASE
       WHEN "policy_engine_hash_2" < DECODE('561faa239a463630', 'hex') THEN -10
@@ -255,7 +255,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < DECODE('670cb0c3b2bc13f0', 'hex') THEN -6
       WHEN "policy_engine_hash_2" < DECODE('6b6fef032d2fc590', 'hex') THEN -5
       WHEN "policy_engine_hash_2" < DECODE('6fe3a46042311250', 'hex') THEN -4
-      ELSE -3
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN -3
     END
       WHEN "policy_engine_hash_2" < DECODE('98f34f3c4d43ec10', 'hex') THEN CASE
       WHEN "policy_engine_hash_2" < DECODE('78fd6c822cb4bcf0', 'hex') THEN -2
@@ -265,7 +265,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < DECODE('8b97f15b49987a40', 'hex') THEN 2
       WHEN "policy_engine_hash_2" < DECODE('901c5b9fbdceedb0', 'hex') THEN 3
       WHEN "policy_engine_hash_2" < DECODE('949010fcd2d03a70', 'hex') THEN 4
-      ELSE 5
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 5
     END
       WHEN "policy_engine_hash_2" < DECODE('b9d856eef90f8f10', 'hex') THEN CASE
       WHEN "policy_engine_hash_2" < DECODE('9d4653436d22e2c0', 'hex') THEN 6
@@ -275,7 +275,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < DECODE('adf4c08eca9ea4c0', 'hex') THEN 10
       WHEN "policy_engine_hash_2" < DECODE('b1fa149133588910', 'hex') THEN 11
       WHEN "policy_engine_hash_2" < DECODE('b5f089b172d31740', 'hex') THEN 12
-      ELSE 13
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 13
     END
       WHEN "policy_engine_hash_2" < DECODE('d71febbc441fee70', 'hex') THEN CASE
       WHEN "policy_engine_hash_2" < DECODE('bdb1b27dce724ab0', 'hex') THEN 14
@@ -285,7 +285,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < DECODE('cc8ad0cb193c8cc0', 'hex') THEN 18
       WHEN "policy_engine_hash_2" < DECODE('d01f05f924d59ae0', 'hex') THEN 19
       WHEN "policy_engine_hash_2" < DECODE('d3a5fea2d1716dc0', 'hex') THEN 20
-      ELSE 21
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 21
     END
       WHEN "policy_engine_hash_2" < DECODE('f12fc1f55babba00', 'hex') THEN CASE
       WHEN "policy_engine_hash_2" < DECODE('da8cfd8494dc4420', 'hex') THEN 22
@@ -295,14 +295,14 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_2" < DECODE('e7c46039061a9500', 'hex') THEN 26
       WHEN "policy_engine_hash_2" < DECODE('eaf3e512495030f0', 'hex') THEN 27
       WHEN "policy_engine_hash_2" < DECODE('ee17a1cac41889e0', 'hex') THEN 28
-      ELSE 29
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 29
     END
       ELSE CASE
       WHEN "policy_engine_hash_2" < DECODE('f43c7083cdd122d0', 'hex') THEN 30
       WHEN "policy_engine_hash_2" < DECODE('f73dd7c904e331c0', 'hex') THEN 31
       WHEN "policy_engine_hash_2" < DECODE('fa34217b6336d5a0', 'hex') THEN 32
       WHEN "policy_engine_hash_2" < DECODE('fd1f76b706067cf0', 'hex') THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 34
     END
     END AS "policy_engine_total_2",
     "policy_engine_total_3" + CASE
@@ -314,7 +314,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('10172349053d42e0', 'hex') THEN -31
       WHEN "policy_engine_hash_3" < DECODE('136119f69b353470', 'hex') THEN -30
       WHEN "policy_engine_hash_3" < DECODE('16b136aecb680f00', 'hex') THEN -29
-      ELSE -28
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN -28
     END
       WHEN "policy_engine_hash_3" < DECODE('359e6da3c8972270', 'hex') THEN CASE
       WHEN "policy_engine_hash_3" < DECODE('1d64104f14108110', 'hex') THEN -27
@@ -324,7 +324,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('2b158b7c31b84b60', 'hex') THEN -23
       WHEN "policy_engine_hash_3" < DECODE('2e91f91752ba5390', 'hex') THEN -22
       WHEN "policy_engine_hash_3" < DECODE('3214eb14d828b590', 'hex') THEN -21
-      ELSE -20
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN -20
     END
       WHEN "policy_engine_hash_3" < DECODE('52dcaa435701b360', 'hex') THEN CASE
       WHEN "policy_engine_hash_3" < DECODE('392e8d09f1950520', 'hex') THEN -19
@@ -334,7 +334,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('47b223a568152fa0', 'hex') THEN -15
       WHEN "policy_engine_hash_3" < DECODE('4b640e7fa1e757b0', 'hex') THEN -14
       WHEN "policy_engine_hash_3" < DECODE('4f1ce1bb9ec672f0', 'hex') THEN -13
-      ELSE -12
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN -12
     END
       WHEN "policy_engine_hash_3" < DECODE('71db9a44e836c120', 'hex') THEN CASE
       WHEN "policy_engine_hash_3" < DECODE('56a37518e7618280', 'hex') THEN -11
@@ -344,7 +344,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('6605befabf4ade40', 'hex') THEN -7
       WHEN "policy_engine_hash_3" < DECODE('69f05bce9e9b7020', 'hex') THEN -6
       WHEN "policy_engine_hash_3" < DECODE('6de24b01f76be020', 'hex') THEN -5
-      ELSE -4
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN -4
     END
       WHEN "policy_engine_hash_3" < DECODE('921db4fe08941fe0', 'hex') THEN CASE
       WHEN "policy_engine_hash_3" < DECODE('75dc5761265fdda0', 'hex') THEN -3
@@ -354,7 +354,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('861b6fc5d1f4ed80', 'hex') THEN 1
       WHEN "policy_engine_hash_3" < DECODE('8a23a89ed9a02260', 'hex') THEN 2
       WHEN "policy_engine_hash_3" < DECODE('8e2465bb17c93ee0', 'hex') THEN 3
-      ELSE 4
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 4
     END
       WHEN "policy_engine_hash_3" < DECODE('b0e31e4461398d10', 'hex') THEN CASE
       WHEN "policy_engine_hash_3" < DECODE('960fa43161648fe0', 'hex') THEN 5
@@ -364,7 +364,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('a58eb0a941b62b80', 'hex') THEN 9
       WHEN "policy_engine_hash_3" < DECODE('a95c8ae7189e7d80', 'hex') THEN 10
       WHEN "policy_engine_hash_3" < DECODE('ad2355bca8fe4ca0', 'hex') THEN 11
-      ELSE 12
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 12
     END
       WHEN "policy_engine_hash_3" < DECODE('cdeb14eb27d74a70', 'hex') THEN CASE
       WHEN "policy_engine_hash_3" < DECODE('b49bf1805e18a850', 'hex') THEN 13
@@ -374,7 +374,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('c33aaa5bedbd8860', 'hex') THEN 17
       WHEN "policy_engine_hash_3" < DECODE('c6d172f60e6afae0', 'hex') THEN 18
       WHEN "policy_engine_hash_3" < DECODE('ca61925c3768dd90', 'hex') THEN 19
-      ELSE 20
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 20
     END
       WHEN "policy_engine_hash_3" < DECODE('e94ec9513497f100', 'hex') THEN CASE
       WHEN "policy_engine_hash_3" < DECODE('d16e06e8ad45ac70', 'hex') THEN 21
@@ -384,7 +384,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('df391b8ae56096d0', 'hex') THEN 25
       WHEN "policy_engine_hash_3" < DECODE('e29befb0ebef7ef0', 'hex') THEN 26
       WHEN "policy_engine_hash_3" < DECODE('e5f87b0fc3160da0', 'hex') THEN 27
-      ELSE 28
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 28
     END
       ELSE CASE
       WHEN "policy_engine_hash_3" < DECODE('ec9ee60964cacb90', 'hex') THEN 29
@@ -393,7 +393,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_3" < DECODE('f66a8582710cad50', 'hex') THEN 32
       WHEN "policy_engine_hash_3" < DECODE('f9a24e3392bf9680', 'hex') THEN 33
       WHEN "policy_engine_hash_3" < DECODE('fcd41e00eb4d6a90', 'hex') THEN 34
-      ELSE 35
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 35
     END
     END AS "policy_engine_total_3",
     "policy_engine_total_4" + CASE
@@ -405,7 +405,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < DECODE('0969449412338070', 'hex') THEN -29
       WHEN "policy_engine_hash_4" < DECODE('0b8d810162d5b8f0', 'hex') THEN -28
       WHEN "policy_engine_hash_4" < DECODE('0dca34540f89bfc0', 'hex') THEN -27
-      ELSE -26
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN -26
     END
       WHEN "policy_engine_hash_4" < DECODE('26feaa639e411a80', 'hex') THEN CASE
       WHEN "policy_engine_hash_4" < DECODE('12916a08738b9ec0', 'hex') THEN -25
@@ -415,7 +415,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < DECODE('1d78d488b24fa730', 'hex') THEN -21
       WHEN "policy_engine_hash_4" < DECODE('20823c32026b5ac0', 'hex') THEN -20
       WHEN "policy_engine_hash_4" < DECODE('23ae54b6d5e37560', 'hex') THEN -19
-      ELSE -18
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN -18
     END
       WHEN "policy_engine_hash_4" < DECODE('476bfe79d8075750', 'hex') THEN CASE
       WHEN "policy_engine_hash_4" < DECODE('2a74db3401863f90', 'hex') THEN -17
@@ -425,7 +425,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < DECODE('39eb1da79de8fb00', 'hex') THEN -13
       WHEN "policy_engine_hash_4" < DECODE('3e397c1eb0e22780', 'hex') THEN -12
       WHEN "policy_engine_hash_4" < DECODE('42b90bbddc86b4c0', 'hex') THEN -11
-      ELSE -10
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN -10
     END
       WHEN "policy_engine_hash_4" < DECODE('75675f391b30b0d0', 'hex') THEN CASE
       WHEN "policy_engine_hash_4" < DECODE('4c549f5afb5901c0', 'hex') THEN -9
@@ -435,7 +435,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < DECODE('62417abdb91b6ea0', 'hex') THEN -5
       WHEN "policy_engine_hash_4" < DECODE('685ca6b5a460bb70', 'hex') THEN -4
       WHEN "policy_engine_hash_4" < DECODE('6ebd93eaba48e350', 'hex') THEN -3
-      ELSE -2
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN -2
     END
       WHEN "policy_engine_hash_4" < DECODE('a92f642c2a1ad470', 'hex') THEN CASE
       WHEN "policy_engine_hash_4" < DECODE('7c5d490c026a7f40', 'hex') THEN -1
@@ -445,7 +445,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < DECODE('97a3594a5b9f4490', 'hex') THEN 3
       WHEN "policy_engine_hash_4" < DECODE('9dbe854246e49160', 'hex') THEN 4
       WHEN "policy_engine_hash_4" < DECODE('a396eaceea00a080', 'hex') THEN 5
-      ELSE 6
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 6
     END
       WHEN "policy_engine_hash_4" < DECODE('ce265ca0a3d16a80', 'hex') THEN CASE
       WHEN "policy_engine_hash_4" < DECODE('ae8aac6448c012f0', 'hex') THEN 7
@@ -455,7 +455,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < DECODE('c1c683e14f1dd880', 'hex') THEN 11
       WHEN "policy_engine_hash_4" < DECODE('c614e25862170500', 'hex') THEN 12
       WHEN "policy_engine_hash_4" < DECODE('ca34299aae1d62d0', 'hex') THEN 13
-      ELSE 14
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 14
     END
       WHEN "policy_engine_hash_4" < DECODE('e837c57d3a625f90', 'hex') THEN CASE
       WHEN "policy_engine_hash_4" < DECODE('d1ed6863204ad600', 'hex') THEN 15
@@ -465,7 +465,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < DECODE('df7dc3cdfd94a540', 'hex') THEN 19
       WHEN "policy_engine_hash_4" < DECODE('e2872b774db058d0', 'hex') THEN 20
       WHEN "policy_engine_hash_4" < DECODE('e56f5da3bbc6b0b0', 'hex') THEN 21
-      ELSE 22
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 22
     END
       WHEN "policy_engine_hash_4" < DECODE('fa99f24e0c5ee640', 'hex') THEN CASE
       WHEN "policy_engine_hash_4" < DECODE('eae1beaa461e40b0', 'hex') THEN 23
@@ -475,12 +475,12 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_4" < DECODE('f4727efe9d2a4710', 'hex') THEN 27
       WHEN "policy_engine_hash_4" < DECODE('f696bb6bedcc7f90', 'hex') THEN 28
       WHEN "policy_engine_hash_4" < DECODE('f8a38c7d33dbaf10', 'hex') THEN 29
-      ELSE 30
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 30
     END
       ELSE CASE
       WHEN "policy_engine_hash_4" < DECODE('fc7ae2095a9b34b0', 'hex') THEN 31
       WHEN "policy_engine_hash_4" < DECODE('fe474660ec0bf580', 'hex') THEN 32
-      ELSE 33
+      WHEN "policy_engine_hash_4" IS NOT NULL THEN 33
     END
     END AS "policy_engine_total_4",
     "policy_engine_total_5" - "policy_engine_total_5" % 5 + CAST(5 AS BIGINT) * CASE
@@ -492,7 +492,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('0fe1540393aeac50', 'hex') THEN -33
       WHEN "policy_engine_hash_5" < DECODE('131918d0fc367e30', 'hex') THEN -32
       WHEN "policy_engine_hash_5" < DECODE('1654784a21d9c770', 'hex') THEN -31
-      ELSE -30
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN -30
     END
       WHEN "policy_engine_hash_5" < DECODE('340fa3b0c844a540', 'hex') THEN CASE
       WHEN "policy_engine_hash_5" < DECODE('1cd61769f3e399a0', 'hex') THEN -29
@@ -502,7 +502,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('2a05488630a42640', 'hex') THEN -25
       WHEN "policy_engine_hash_5" < DECODE('2d5a54b8a083fe20', 'hex') THEN -24
       WHEN "policy_engine_hash_5" < DECODE('30b31c621926dc70', 'hex') THEN -23
-      ELSE -22
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN -22
     END
       WHEN "policy_engine_hash_5" < DECODE('4f7ccd1a019f9e30', 'hex') THEN CASE
       WHEN "policy_engine_hash_5" < DECODE('376feed78a3f6b20', 'hex') THEN -21
@@ -512,7 +512,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('451716818e0f3000', 'hex') THEN -17
       WHEN "policy_engine_hash_5" < DECODE('488a7480e9c46700', 'hex') THEN -16
       WHEN "policy_engine_hash_5" < DECODE('4c01afecfde5cb50', 'hex') THEN -15
-      ELSE -14
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN -14
     END
       WHEN "policy_engine_hash_5" < DECODE('6be3836798418b40', 'hex') THEN CASE
       WHEN "policy_engine_hash_5" < DECODE('52fbd0610562d910', 'hex') THEN -13
@@ -522,7 +522,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('611f322142d19a50', 'hex') THEN -9
       WHEN "policy_engine_hash_5" < DECODE('64b1f5cd6f45c240', 'hex') THEN -8
       WHEN "policy_engine_hash_5" < DECODE('6848ba1102d82350', 'hex') THEN -7
-      ELSE -6
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN -6
     END
       WHEN "policy_engine_hash_5" < DECODE('8933d5031eafe840', 'hex') THEN CASE
       WHEN "policy_engine_hash_5" < DECODE('6f825651cf9daf70', 'hex') THEN -5
@@ -532,7 +532,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('7e265c7c7ad9d170', 'hex') THEN -1
       WHEN "policy_engine_hash_5" < DECODE('81d9a38385262e90', 'hex') THEN 0
       WHEN "policy_engine_hash_5" < DECODE('8588ca27b676c880', 'hex') THEN 1
-      ELSE 2
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 2
     END
       WHEN "policy_engine_hash_5" < DECODE('a5fa654652431ec0', 'hex') THEN CASE
       WHEN "policy_engine_hash_5" < DECODE('8cdac8aaabf51d50', 'hex') THEN 3
@@ -542,7 +542,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('9b4e0a3290ba3dc0', 'hex') THEN 7
       WHEN "policy_engine_hash_5" < DECODE('9ee0cddebd2e65b0', 'hex') THEN 8
       WHEN "policy_engine_hash_5" < DECODE('a26f956a1d73ab00', 'hex') THEN 9
-      ELSE 10
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 10
     END
       WHEN "policy_engine_hash_5" < DECODE('c1c41e6fbedb8990', 'hex') THEN CASE
       WHEN "policy_engine_hash_5" < DECODE('a98141e007ac86b0', 'hex') THEN 11
@@ -552,7 +552,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('b7758b7f163b9900', 'hex') THEN 15
       WHEN "policy_engine_hash_5" < DECODE('bae8e97e71f0d000', 'hex') THEN 16
       WHEN "policy_engine_hash_5" < DECODE('be586e6078899fe0', 'hex') THEN 17
-      ELSE 18
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 18
     END
       WHEN "policy_engine_hash_5" < DECODE('dc99ae1b01adaab0', 'hex') THEN CASE
       WHEN "policy_engine_hash_5" < DECODE('c52bfdf2109dfd40', 'hex') THEN 19
@@ -562,7 +562,7 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('d2a5ab475f7c01e0', 'hex') THEN 23
       WHEN "policy_engine_hash_5" < DECODE('d5fab779cf5bd9c0', 'hex') THEN 24
       WHEN "policy_engine_hash_5" < DECODE('d94c0c5ebabf1b50', 'hex') THEN 25
-      ELSE 26
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 26
     END
       WHEN "policy_engine_hash_5" < DECODE('f68375a35296f9b0', 'hex') THEN CASE
       WHEN "policy_engine_hash_5" < DECODE('dfe3a0cee51dfb60', 'hex') THEN 27
@@ -572,12 +572,12 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       WHEN "policy_engine_hash_5" < DECODE('ece6e72f03c981d0', 'hex') THEN 31
       WHEN "policy_engine_hash_5" < DECODE('f01eabfc6c5153b0', 'hex') THEN 32
       WHEN "policy_engine_hash_5" < DECODE('f352da2309bd4290', 'hex') THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 34
     END
       ELSE CASE
       WHEN "policy_engine_hash_5" < DECODE('f9b0827946f1db80', 'hex') THEN 35
       WHEN "policy_engine_hash_5" < DECODE('fcda049c75650ee0', 'hex') THEN 36
-      ELSE 37
+      WHEN "policy_engine_hash_5" IS NOT NULL THEN 37
     END
     END AS "policy_engine_total_5"
   FROM drawn

@@ -52,7 +52,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN policy_engine_hash < DECODE('5a883ff6160717f0', 'hex') THEN -1
       WHEN policy_engine_hash < DECODE('a577c009e9f8e810', 'hex') THEN 0
       WHEN policy_engine_hash < DECODE('da7cb2df8ab40280', 'hex') THEN 1
-      ELSE 2
+      WHEN policy_engine_hash IS NOT NULL THEN 2
     END AS policy_engine_n,
     "policy_engine_total_1" + CASE
       WHEN "policy_engine_hash_1" < DECODE('049b5062c0e87780', 'hex') THEN -9
@@ -73,7 +73,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('eea551001db8f090', 'hex') THEN 6
       WHEN "policy_engine_hash_1" < DECODE('f5b1df44aec8dc40', 'hex') THEN 7
       WHEN "policy_engine_hash_1" < DECODE('fb64af9d3f178880', 'hex') THEN 8
-      ELSE 9
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 9
     END AS "policy_engine_total_1",
     "policy_engine_total_2" + CASE
       WHEN "policy_engine_hash_2" < DECODE('0834b357a90cfe30', 'hex') THEN -9
@@ -94,7 +94,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_2" < DECODE('e484512019df0ca0', 'hex') THEN 6
       WHEN "policy_engine_hash_2" < DECODE('eeaae3471a6cf400', 'hex') THEN 7
       WHEN "policy_engine_hash_2" < DECODE('f7cb4ca856f301d0', 'hex') THEN 8
-      ELSE 9
+      WHEN "policy_engine_hash_2" IS NOT NULL THEN 9
     END AS "policy_engine_total_2",
     "policy_engine_total_3" - "policy_engine_total_3" % 5 + CAST(5 AS BIGINT) * CASE
       WHEN "policy_engine_hash_3" < DECODE('0845673e96485d20', 'hex') THEN -13
@@ -123,7 +123,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_3" < DECODE('e6a6424b2d6cce30', 'hex') THEN 10
       WHEN "policy_engine_hash_3" < DECODE('ef47ad0478f4db50', 'hex') THEN 11
       WHEN "policy_engine_hash_3" < DECODE('f7ba98c169b7a2e0', 'hex') THEN 12
-      ELSE 13
+      WHEN "policy_engine_hash_3" IS NOT NULL THEN 13
     END AS "policy_engine_total_3"
   FROM drawn
 ), bounded AS NOT MATERIALIZED (

@@ -56,13 +56,13 @@ WITH people AS NOT MATERIALIZED (
       WHEN policy_engine_hash < DECODE('dbcf7f2502f149b0', 'hex') THEN 2
       WHEN policy_engine_hash < DECODE('ece244df7ab1b010', 'hex') THEN 3
       WHEN policy_engine_hash < DECODE('f85415db2df8ed50', 'hex') THEN 4
-      ELSE 5
+      WHEN policy_engine_hash IS NOT NULL THEN 5
     END ELSE CASE
       WHEN policy_engine_hash < DECODE('07068856842f7190', 'hex') THEN -2
       WHEN policy_engine_hash < DECODE('29d2b903486a5830', 'hex') THEN -1
       WHEN policy_engine_hash < DECODE('d62d46fcb795a7d0', 'hex') THEN 0
       WHEN policy_engine_hash < DECODE('f8f977a97bd08e70', 'hex') THEN 1
-      ELSE 2
+      WHEN policy_engine_hash IS NOT NULL THEN 2
     END END AS policy_engine_n,
     "policy_engine_total_1" + CASE WHEN policy_engine_grouping = 2 THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('07dddd9d29b87610', 'hex') THEN CASE
@@ -75,7 +75,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('052ce151ee86ada0', 'hex') THEN -49
       WHEN "policy_engine_hash_1" < DECODE('060999b0c3fc4890', 'hex') THEN -48
       WHEN "policy_engine_hash_1" < DECODE('06ef2504c0c60650', 'hex') THEN -47
-      ELSE -46
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -46
     END
       WHEN "policy_engine_hash_1" < DECODE('138242edfdca4120', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('08d621658979eaf0', 'hex') THEN -45
@@ -87,7 +87,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('0f869b14c9cfe970', 'hex') THEN -39
       WHEN "policy_engine_hash_1" < DECODE('10cd4207a6821eb0', 'hex') THEN -38
       WHEN "policy_engine_hash_1" < DECODE('1220f8185bdb6440', 'hex') THEN -37
-      ELSE -36
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -36
     END
       WHEN "policy_engine_hash_1" < DECODE('24bd0fc07cf54450', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('14f1ad877df41cd0', 'hex') THEN -35
@@ -99,7 +99,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('1ed808e02162fa10', 'hex') THEN -29
       WHEN "policy_engine_hash_1" < DECODE('20bb75a17c170590', 'hex') THEN -28
       WHEN "policy_engine_hash_1" < DECODE('22b235fd8ae91d30', 'hex') THEN -27
-      ELSE -26
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -26
     END
       WHEN "policy_engine_hash_1" < DECODE('3e3cc55ad0be7bd0', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('26dcd09edca09000', 'hex') THEN -25
@@ -111,7 +111,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('358381520884f2f0', 'hex') THEN -19
       WHEN "policy_engine_hash_1" < DECODE('384ef19c11319060', 'hex') THEN -18
       WHEN "policy_engine_hash_1" < DECODE('3b36fc0b8747dde0', 'hex') THEN -17
-      ELSE -16
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -16
     END
       WHEN "policy_engine_hash_1" < DECODE('63f95fcc00029e00', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('41617df83f7d4400', 'hex') THEN -15
@@ -123,7 +123,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('571047ad70378b90', 'hex') THEN -9
       WHEN "policy_engine_hash_1" < DECODE('5b3315a83e6f3b10', 'hex') THEN -8
       WHEN "policy_engine_hash_1" < DECODE('5f8037f50b3c8fd0', 'hex') THEN -7
-      ELSE -6
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN -6
     END
       WHEN "policy_engine_hash_1" < DECODE('975fb048f2d5e660', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('68a04fb70d2a19a0', 'hex') THEN -5
@@ -135,7 +135,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('88458424ea450470', 'hex') THEN 1
       WHEN "policy_engine_hash_1" < DECODE('8d8113474bf01c60', 'hex') THEN 2
       WHEN "policy_engine_hash_1" < DECODE('928923bcd47080a0', 'hex') THEN 3
-      ELSE 4
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 4
     END
       WHEN "policy_engine_hash_1" < DECODE('be9e8207c082bc00', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('9c06a033fffd6200', 'hex') THEN 5
@@ -147,7 +147,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('b46a1e8ba0afb970', 'hex') THEN 11
       WHEN "policy_engine_hash_1" < DECODE('b7f343d223bbf4c0', 'hex') THEN 12
       WHEN "policy_engine_hash_1" < DECODE('bb599d8228eb53e0', 'hex') THEN 13
-      ELSE 14
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 14
     END
       WHEN "policy_engine_hash_1" < DECODE('d9232f61235f7000', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('c1c33aa52f418430', 'hex') THEN 15
@@ -159,7 +159,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('d23dfbbc5f19f640', 'hex') THEN 21
       WHEN "policy_engine_hash_1" < DECODE('d4a1980d57646670', 'hex') THEN 22
       WHEN "policy_engine_hash_1" < DECODE('d6edb17982276420', 'hex') THEN 23
-      ELSE 24
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 24
     END
       WHEN "policy_engine_hash_1" < DECODE('eb0e5278820be330', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('db42f03f830abbb0', 'hex') THEN 25
@@ -171,7 +171,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('e665916d96632ec0', 'hex') THEN 31
       WHEN "policy_engine_hash_1" < DECODE('e802d5fc7fc3e5f0', 'hex') THEN 32
       WHEN "policy_engine_hash_1" < DECODE('e990378da4e2fd70', 'hex') THEN 33
-      ELSE 34
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 34
     END
       WHEN "policy_engine_hash_1" < DECODE('f729de9a76861510', 'hex') THEN CASE
       WHEN "policy_engine_hash_1" < DECODE('ec7dbd120235bee0', 'hex') THEN 35
@@ -183,7 +183,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('f403ebb3adb498a0', 'hex') THEN 41
       WHEN "policy_engine_hash_1" < DECODE('f51b2adf1bfb42b0', 'hex') THEN 42
       WHEN "policy_engine_hash_1" < DECODE('f627adf55c08d6c0', 'hex') THEN 43
-      ELSE 44
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 44
     END
       ELSE CASE
       WHEN "policy_engine_hash_1" < DECODE('f8222262d64789f0', 'hex') THEN 45
@@ -196,7 +196,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('fdf45a0995673610', 'hex') THEN 52
       WHEN "policy_engine_hash_1" < DECODE('fea9c9523db7bb30', 'hex') THEN 53
       WHEN "policy_engine_hash_1" < DECODE('ff583f189dafd9b0', 'hex') THEN 54
-      ELSE 55
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 55
     END
     END ELSE CASE
       WHEN "policy_engine_hash_1" < DECODE('016ee08c120aee60', 'hex') THEN -17
@@ -233,7 +233,7 @@ WITH people AS NOT MATERIALIZED (
       WHEN "policy_engine_hash_1" < DECODE('fae95a139e7b48c0', 'hex') THEN 14
       WHEN "policy_engine_hash_1" < DECODE('fce296ab75587e10', 'hex') THEN 15
       WHEN "policy_engine_hash_1" < DECODE('fe911f73edf511a0', 'hex') THEN 16
-      ELSE 17
+      WHEN "policy_engine_hash_1" IS NOT NULL THEN 17
     END END AS "policy_engine_total_1"
   FROM drawn
 )

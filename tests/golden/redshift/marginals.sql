@@ -41,7 +41,7 @@ WITH people AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE
       WHEN policy_engine_hash < '46295c6bba4c121' THEN -1
       WHEN policy_engine_hash < 'b9d6a39445b3edf' THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END AS policy_engine_n
   FROM drawn
 )

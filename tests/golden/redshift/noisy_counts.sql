@@ -31,7 +31,7 @@ WITH people AS (
   SELECT "age", "born", policy_engine_people + CASE
       WHEN policy_engine_hash < '3641cd4aa0f1485' THEN -1
       WHEN policy_engine_hash < 'c9be32b55f0eb7b' THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END AS policy_engine_n
   FROM drawn
 )

@@ -46,11 +46,11 @@ WITH people AS (
       WHEN policy_engine_hash < 'a0f0fe1778ec1ef' THEN 0
       WHEN policy_engine_hash < 'c721d09c3eebeb7' THEN 1
       WHEN policy_engine_hash < 'e66666666666667' THEN 2
-      ELSE 3
+      WHEN policy_engine_hash IS NOT NULL THEN 3
     END ELSE CASE
       WHEN policy_engine_hash < '3c957e5cc5770bb' THEN -1
       WHEN policy_engine_hash < 'c36a81a33a88f45' THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END END AS policy_engine_n
   FROM drawn
 )

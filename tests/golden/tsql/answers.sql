@@ -35,13 +35,13 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '5989920b7caa3860', 2) THEN '[18,65)' COLLATE Latin1_General_100_BIN2
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '864e5b113aff5490', 2) THEN '>=65' COLLATE Latin1_General_100_BIN2
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'b3132416f95470c0', 2) THEN NULL
-      ELSE [age]
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN [age]
     END AS [age],
     CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '3641cd4aa0f14850', 2) THEN 'Berlin' COLLATE Latin1_General_100_BIN2
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '6c839a9541e290a0', 2) THEN 'elsewhere' COLLATE Latin1_General_100_BIN2
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'a2c567dfe2d3d8f0', 2) THEN NULL
-      ELSE [zip]
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN [zip]
     END AS [zip]
   FROM drawn
 )

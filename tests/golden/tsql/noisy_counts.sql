@@ -31,7 +31,7 @@ WITH people AS (
   SELECT [age], [born], policy_engine_people + CASE
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), '3641cd4aa0f14850', 2) THEN -1
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'c9be32b55f0eb7b0', 2) THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END AS policy_engine_n
   FROM drawn
 )

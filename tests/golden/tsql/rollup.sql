@@ -46,11 +46,11 @@ WITH people AS (
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'a0f0fe1778ec1ef0', 2) THEN 0
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'c721d09c3eebeb70', 2) THEN 1
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'e666666666666670', 2) THEN 2
-      ELSE 3
+      WHEN policy_engine_hash IS NOT NULL THEN 3
     END ELSE CASE
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), '3c957e5cc5770bb0', 2) THEN -1
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'c36a81a33a88f450', 2) THEN 0
-      ELSE 1
+      WHEN policy_engine_hash IS NOT NULL THEN 1
     END END AS policy_engine_n
   FROM drawn
 )

@@ -108,7 +108,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'd02c13edc43d0910', 2) THEN 2
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'e43bdde2db0041c0', 2) THEN 3
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'f3d9071db7aedd10', 2) THEN 4
-      ELSE 5
+      WHEN policy_engine_hash IS NOT NULL THEN 5
     END AS policy_engine_n,
     [policy_engine_total_1] + CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '183b9fc6f9e56b00', 2) THEN CASE
@@ -119,7 +119,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '0ed03e0aa4544600', 2) THEN -30
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '11e85e353be77620', 2) THEN -29
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '150c1aedb6afcf10', 2) THEN -28
-      ELSE -27
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -27
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '33752f34e6c37340', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '1b7718f76ef18100', 2) THEN -26
@@ -129,7 +129,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '28e01443bbe01190', 2) THEN -22
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '2c5a015d2e8e9240', 2) THEN -21
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '2fe0fa06db2a6520', 2) THEN -20
-      ELSE -19
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -19
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '520b3f7135615b40', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '3716d2932ae95800', 2) THEN -18
@@ -139,7 +139,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '4627a91106f070f0', 2) THEN -14
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '4a0f764e8d2ce8c0', 2) THEN -13
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '4e05eb6ecca776f0', 2) THEN -12
-      ELSE -11
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -11
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '74680ea4b66785c0', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '561faa239a463630', 2) THEN -10
@@ -149,7 +149,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '670cb0c3b2bc13f0', 2) THEN -6
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '6b6fef032d2fc590', 2) THEN -5
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '6fe3a46042311250', 2) THEN -4
-      ELSE -3
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -3
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '98f34f3c4d43ec10', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '78fd6c822cb4bcf0', 2) THEN -2
@@ -159,7 +159,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '8b97f15b49987a40', 2) THEN 2
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '901c5b9fbdceedb0', 2) THEN 3
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '949010fcd2d03a70', 2) THEN 4
-      ELSE 5
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 5
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'b9d856eef90f8f10', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '9d4653436d22e2c0', 2) THEN 6
@@ -169,7 +169,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'adf4c08eca9ea4c0', 2) THEN 10
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'b1fa149133588910', 2) THEN 11
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'b5f089b172d31740', 2) THEN 12
-      ELSE 13
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 13
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'd71febbc441fee70', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'bdb1b27dce724ab0', 2) THEN 14
@@ -179,7 +179,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'cc8ad0cb193c8cc0', 2) THEN 18
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'd01f05f924d59ae0', 2) THEN 19
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'd3a5fea2d1716dc0', 2) THEN 20
-      ELSE 21
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 21
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f12fc1f55babba00', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'da8cfd8494dc4420', 2) THEN 22
@@ -189,14 +189,14 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'e7c46039061a9500', 2) THEN 26
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'eaf3e512495030f0', 2) THEN 27
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'ee17a1cac41889e0', 2) THEN 28
-      ELSE 29
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 29
     END
       ELSE CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f43c7083cdd122d0', 2) THEN 30
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f73dd7c904e331c0', 2) THEN 31
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fa34217b6336d5a0', 2) THEN 32
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fd1f76b706067cf0', 2) THEN 33
-      ELSE 34
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 34
     END
     END AS [policy_engine_total_1],
     [policy_engine_total_2] + CASE
@@ -208,7 +208,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '0ed03e0aa4544600', 2) THEN -30
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '11e85e353be77620', 2) THEN -29
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '150c1aedb6afcf10', 2) THEN -28
-      ELSE -27
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN -27
     END
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '33752f34e6c37340', 2) THEN CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '1b7718f76ef18100', 2) THEN -26
@@ -218,7 +218,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '28e01443bbe01190', 2) THEN -22
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '2c5a015d2e8e9240', 2) THEN -21
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '2fe0fa06db2a6520', 2) THEN -20
-      ELSE -19
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN -19
     END
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '520b3f7135615b40', 2) THEN CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '3716d2932ae95800', 2) THEN -18
@@ -228,7 +228,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '4627a91106f070f0', 2) THEN -14
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '4a0f764e8d2ce8c0', 2) THEN -13
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '4e05eb6ecca776f0', 2) THEN -12
-      ELSE -11
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN -11
     END
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '74680ea4b66785c0', 2) THEN CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '561faa239a463630', 2) THEN -10
@@ -238,7 +238,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '670cb0c3b2bc13f0', 2) THEN -6
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '6b6fef032d2fc590', 2) THEN -5
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '6fe3a46042311250', 2) THEN -4
-      ELSE -3
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN -3
     END
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '98f34f3c4d43ec10', 2) THEN CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '78fd6c822cb4bcf0', 2) THEN -2
@@ -248,7 +248,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '8b97f15b49987a40', 2) THEN 2
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '901c5b9fbdceedb0', 2) THEN 3
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '949010fcd2d03a70', 2) THEN 4
-      ELSE 5
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN 5
     END
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'b9d856eef90f8f10', 2) THEN CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '9d4653436d22e2c0', 2) THEN 6
@@ -258,7 +258,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'adf4c08eca9ea4c0', 2) THEN 10
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'b1fa149133588910', 2) THEN 11
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'b5f089b172d31740', 2) THEN 12
-      ELSE 13
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN 13
     END
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'd71febbc441fee70', 2) THEN CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'bdb1b27dce724ab0', 2) THEN 14
@@ -268,7 +268,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'cc8ad0cb193c8cc0', 2) THEN 18
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'd01f05f924d59ae0', 2) THEN 19
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'd3a5fea2d1716dc0', 2) THEN 20
-      ELSE 21
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN 21
     END
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'f12fc1f55babba00', 2) THEN CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'da8cfd8494dc4420', 2) THEN 22
@@ -278,14 +278,14 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'e7c46039061a9500', 2) THEN 26
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'eaf3e512495030f0', 2) THEN 27
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'ee17a1cac41889e0', 2) THEN 28
-      ELSE 29
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN 29
     END
       ELSE CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'f43c7083cdd122d0', 2) THEN 30
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'f73dd7c904e331c0', 2) THEN 31
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'fa34217b6336d5a0', 2) THEN 32
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'fd1f76b706067cf0', 2) THEN 33
-      ELSE 34
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN 34
     END
     END AS [policy_engine_total_2],
     [policy_engine_total_3] + CASE
@@ -297,7 +297,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '10172349053d42e0', 2) THEN -31
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '136119f69b353470', 2) THEN -30
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '16b136aecb680f00', 2) THEN -29
-      ELSE -28
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN -28
     END
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '359e6da3c8972270', 2) THEN CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '1d64104f14108110', 2) THEN -27
@@ -307,7 +307,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '2b158b7c31b84b60', 2) THEN -23
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '2e91f91752ba5390', 2) THEN -22
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '3214eb14d828b590', 2) THEN -21
-      ELSE -20
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN -20
     END
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '52dcaa435701b360', 2) THEN CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '392e8d09f1950520', 2) THEN -19
@@ -317,7 +317,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '47b223a568152fa0', 2) THEN -15
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '4b640e7fa1e757b0', 2) THEN -14
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '4f1ce1bb9ec672f0', 2) THEN -13
-      ELSE -12
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN -12
     END
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '71db9a44e836c120', 2) THEN CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '56a37518e7618280', 2) THEN -11
@@ -327,7 +327,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '6605befabf4ade40', 2) THEN -7
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '69f05bce9e9b7020', 2) THEN -6
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '6de24b01f76be020', 2) THEN -5
-      ELSE -4
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN -4
     END
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '921db4fe08941fe0', 2) THEN CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '75dc5761265fdda0', 2) THEN -3
@@ -337,7 +337,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '861b6fc5d1f4ed80', 2) THEN 1
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '8a23a89ed9a02260', 2) THEN 2
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '8e2465bb17c93ee0', 2) THEN 3
-      ELSE 4
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN 4
     END
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'b0e31e4461398d10', 2) THEN CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '960fa43161648fe0', 2) THEN 5
@@ -347,7 +347,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'a58eb0a941b62b80', 2) THEN 9
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'a95c8ae7189e7d80', 2) THEN 10
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'ad2355bca8fe4ca0', 2) THEN 11
-      ELSE 12
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN 12
     END
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'cdeb14eb27d74a70', 2) THEN CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'b49bf1805e18a850', 2) THEN 13
@@ -357,7 +357,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'c33aaa5bedbd8860', 2) THEN 17
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'c6d172f60e6afae0', 2) THEN 18
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'ca61925c3768dd90', 2) THEN 19
-      ELSE 20
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN 20
     END
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'e94ec9513497f100', 2) THEN CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'd16e06e8ad45ac70', 2) THEN 21
@@ -367,7 +367,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'df391b8ae56096d0', 2) THEN 25
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'e29befb0ebef7ef0', 2) THEN 26
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'e5f87b0fc3160da0', 2) THEN 27
-      ELSE 28
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN 28
     END
       ELSE CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'ec9ee60964cacb90', 2) THEN 29
@@ -376,7 +376,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'f66a8582710cad50', 2) THEN 32
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'f9a24e3392bf9680', 2) THEN 33
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'fcd41e00eb4d6a90', 2) THEN 34
-      ELSE 35
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN 35
     END
     END AS [policy_engine_total_3],
     [policy_engine_total_4] + CASE
@@ -388,7 +388,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '0969449412338070', 2) THEN -29
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '0b8d810162d5b8f0', 2) THEN -28
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '0dca34540f89bfc0', 2) THEN -27
-      ELSE -26
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN -26
     END
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '26feaa639e411a80', 2) THEN CASE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '12916a08738b9ec0', 2) THEN -25
@@ -398,7 +398,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '1d78d488b24fa730', 2) THEN -21
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '20823c32026b5ac0', 2) THEN -20
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '23ae54b6d5e37560', 2) THEN -19
-      ELSE -18
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN -18
     END
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '476bfe79d8075750', 2) THEN CASE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '2a74db3401863f90', 2) THEN -17
@@ -408,7 +408,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '39eb1da79de8fb00', 2) THEN -13
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '3e397c1eb0e22780', 2) THEN -12
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '42b90bbddc86b4c0', 2) THEN -11
-      ELSE -10
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN -10
     END
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '75675f391b30b0d0', 2) THEN CASE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '4c549f5afb5901c0', 2) THEN -9
@@ -418,7 +418,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '62417abdb91b6ea0', 2) THEN -5
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '685ca6b5a460bb70', 2) THEN -4
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '6ebd93eaba48e350', 2) THEN -3
-      ELSE -2
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN -2
     END
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'a92f642c2a1ad470', 2) THEN CASE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '7c5d490c026a7f40', 2) THEN -1
@@ -428,7 +428,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '97a3594a5b9f4490', 2) THEN 3
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), '9dbe854246e49160', 2) THEN 4
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'a396eaceea00a080', 2) THEN 5
-      ELSE 6
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN 6
     END
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'ce265ca0a3d16a80', 2) THEN CASE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'ae8aac6448c012f0', 2) THEN 7
@@ -438,7 +438,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'c1c683e14f1dd880', 2) THEN 11
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'c614e25862170500', 2) THEN 12
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'ca34299aae1d62d0', 2) THEN 13
-      ELSE 14
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN 14
     END
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'e837c57d3a625f90', 2) THEN CASE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'd1ed6863204ad600', 2) THEN 15
@@ -448,7 +448,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'df7dc3cdfd94a540', 2) THEN 19
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'e2872b774db058d0', 2) THEN 20
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'e56f5da3bbc6b0b0', 2) THEN 21
-      ELSE 22
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN 22
     END
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'fa99f24e0c5ee640', 2) THEN CASE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'eae1beaa461e40b0', 2) THEN 23
@@ -458,12 +458,12 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'f4727efe9d2a4710', 2) THEN 27
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'f696bb6bedcc7f90', 2) THEN 28
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'f8a38c7d33dbaf10', 2) THEN 29
-      ELSE 30
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN 30
     END
       ELSE CASE
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'fc7ae2095a9b34b0', 2) THEN 31
       WHEN [policy_engine_hash_4] < CONVERT(VARBINARY(8), 'fe474660ec0bf580', 2) THEN 32
-      ELSE 33
+      WHEN [policy_engine_hash_4] IS NOT NULL THEN 33
     END
     END AS [policy_engine_total_4],
     [policy_engine_total_5] - [policy_engine_total_5] % 5 + CAST(5 AS BIGINT) * CASE
@@ -475,7 +475,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '0fe1540393aeac50', 2) THEN -33
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '131918d0fc367e30', 2) THEN -32
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '1654784a21d9c770', 2) THEN -31
-      ELSE -30
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN -30
     END
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '340fa3b0c844a540', 2) THEN CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '1cd61769f3e399a0', 2) THEN -29
@@ -485,7 +485,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '2a05488630a42640', 2) THEN -25
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '2d5a54b8a083fe20', 2) THEN -24
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '30b31c621926dc70', 2) THEN -23
-      ELSE -22
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN -22
     END
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '4f7ccd1a019f9e30', 2) THEN CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '376feed78a3f6b20', 2) THEN -21
@@ -495,7 +495,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '451716818e0f3000', 2) THEN -17
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '488a7480e9c46700', 2) THEN -16
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '4c01afecfde5cb50', 2) THEN -15
-      ELSE -14
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN -14
     END
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '6be3836798418b40', 2) THEN CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '52fbd0610562d910', 2) THEN -13
@@ -505,7 +505,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '611f322142d19a50', 2) THEN -9
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '64b1f5cd6f45c240', 2) THEN -8
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '6848ba1102d82350', 2) THEN -7
-      ELSE -6
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN -6
     END
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '8933d5031eafe840', 2) THEN CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '6f825651cf9daf70', 2) THEN -5
@@ -515,7 +515,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '7e265c7c7ad9d170', 2) THEN -1
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '81d9a38385262e90', 2) THEN 0
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '8588ca27b676c880', 2) THEN 1
-      ELSE 2
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN 2
     END
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'a5fa654652431ec0', 2) THEN CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '8cdac8aaabf51d50', 2) THEN 3
@@ -525,7 +525,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '9b4e0a3290ba3dc0', 2) THEN 7
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), '9ee0cddebd2e65b0', 2) THEN 8
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'a26f956a1d73ab00', 2) THEN 9
-      ELSE 10
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN 10
     END
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'c1c41e6fbedb8990', 2) THEN CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'a98141e007ac86b0', 2) THEN 11
@@ -535,7 +535,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'b7758b7f163b9900', 2) THEN 15
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'bae8e97e71f0d000', 2) THEN 16
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'be586e6078899fe0', 2) THEN 17
-      ELSE 18
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN 18
     END
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'dc99ae1b01adaab0', 2) THEN CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'c52bfdf2109dfd40', 2) THEN 19
@@ -545,7 +545,7 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'd2a5ab475f7c01e0', 2) THEN 23
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'd5fab779cf5bd9c0', 2) THEN 24
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'd94c0c5ebabf1b50', 2) THEN 25
-      ELSE 26
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN 26
     END
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'f68375a35296f9b0', 2) THEN CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'dfe3a0cee51dfb60', 2) THEN 27
@@ -555,12 +555,12 @@ CASE WHEN SUM([policy_engine_value_3]) <= 0 * COUNT([policy_engine_value_3]) THE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'ece6e72f03c981d0', 2) THEN 31
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'f01eabfc6c5153b0', 2) THEN 32
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'f352da2309bd4290', 2) THEN 33
-      ELSE 34
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN 34
     END
       ELSE CASE
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'f9b0827946f1db80', 2) THEN 35
       WHEN [policy_engine_hash_5] < CONVERT(VARBINARY(8), 'fcda049c75650ee0', 2) THEN 36
-      ELSE 37
+      WHEN [policy_engine_hash_5] IS NOT NULL THEN 37
     END
     END AS [policy_engine_total_5]
   FROM drawn

@@ -52,7 +52,7 @@ WITH people AS (
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), '5a883ff6160717f0', 2) THEN -1
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'a577c009e9f8e810', 2) THEN 0
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'da7cb2df8ab40280', 2) THEN 1
-      ELSE 2
+      WHEN policy_engine_hash IS NOT NULL THEN 2
     END AS policy_engine_n,
     [policy_engine_total_1] + CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '049b5062c0e87780', 2) THEN -9
@@ -73,7 +73,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'eea551001db8f090', 2) THEN 6
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f5b1df44aec8dc40', 2) THEN 7
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fb64af9d3f178880', 2) THEN 8
-      ELSE 9
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 9
     END AS [policy_engine_total_1],
     [policy_engine_total_2] + CASE
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '0834b357a90cfe30', 2) THEN -9
@@ -94,7 +94,7 @@ WITH people AS (
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'e484512019df0ca0', 2) THEN 6
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'eeaae3471a6cf400', 2) THEN 7
       WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'f7cb4ca856f301d0', 2) THEN 8
-      ELSE 9
+      WHEN [policy_engine_hash_2] IS NOT NULL THEN 9
     END AS [policy_engine_total_2],
     [policy_engine_total_3] - [policy_engine_total_3] % 5 + CAST(5 AS BIGINT) * CASE
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '0845673e96485d20', 2) THEN -13
@@ -123,7 +123,7 @@ WITH people AS (
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'e6a6424b2d6cce30', 2) THEN 10
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'ef47ad0478f4db50', 2) THEN 11
       WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'f7ba98c169b7a2e0', 2) THEN 12
-      ELSE 13
+      WHEN [policy_engine_hash_3] IS NOT NULL THEN 13
     END AS [policy_engine_total_3]
   FROM drawn
 ), bounded AS (

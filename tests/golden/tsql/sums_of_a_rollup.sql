@@ -57,13 +57,13 @@ WITH people AS (
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'dbcf7f2502f149b0', 2) THEN 2
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'ece244df7ab1b010', 2) THEN 3
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'f85415db2df8ed50', 2) THEN 4
-      ELSE 5
+      WHEN policy_engine_hash IS NOT NULL THEN 5
     END ELSE CASE
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), '07068856842f7190', 2) THEN -2
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), '29d2b903486a5830', 2) THEN -1
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'd62d46fcb795a7d0', 2) THEN 0
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'f8f977a97bd08e70', 2) THEN 1
-      ELSE 2
+      WHEN policy_engine_hash IS NOT NULL THEN 2
     END END AS policy_engine_n,
     [policy_engine_total_1] + CASE WHEN policy_engine_grouping = 2 THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '07dddd9d29b87610', 2) THEN CASE
@@ -76,7 +76,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '052ce151ee86ada0', 2) THEN -49
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '060999b0c3fc4890', 2) THEN -48
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '06ef2504c0c60650', 2) THEN -47
-      ELSE -46
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -46
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '138242edfdca4120', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '08d621658979eaf0', 2) THEN -45
@@ -88,7 +88,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '0f869b14c9cfe970', 2) THEN -39
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '10cd4207a6821eb0', 2) THEN -38
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '1220f8185bdb6440', 2) THEN -37
-      ELSE -36
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -36
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '24bd0fc07cf54450', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '14f1ad877df41cd0', 2) THEN -35
@@ -100,7 +100,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '1ed808e02162fa10', 2) THEN -29
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '20bb75a17c170590', 2) THEN -28
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '22b235fd8ae91d30', 2) THEN -27
-      ELSE -26
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -26
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '3e3cc55ad0be7bd0', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '26dcd09edca09000', 2) THEN -25
@@ -112,7 +112,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '358381520884f2f0', 2) THEN -19
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '384ef19c11319060', 2) THEN -18
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '3b36fc0b8747dde0', 2) THEN -17
-      ELSE -16
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -16
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '63f95fcc00029e00', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '41617df83f7d4400', 2) THEN -15
@@ -124,7 +124,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '571047ad70378b90', 2) THEN -9
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '5b3315a83e6f3b10', 2) THEN -8
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '5f8037f50b3c8fd0', 2) THEN -7
-      ELSE -6
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN -6
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '975fb048f2d5e660', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '68a04fb70d2a19a0', 2) THEN -5
@@ -136,7 +136,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '88458424ea450470', 2) THEN 1
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '8d8113474bf01c60', 2) THEN 2
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '928923bcd47080a0', 2) THEN 3
-      ELSE 4
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 4
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'be9e8207c082bc00', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '9c06a033fffd6200', 2) THEN 5
@@ -148,7 +148,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'b46a1e8ba0afb970', 2) THEN 11
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'b7f343d223bbf4c0', 2) THEN 12
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'bb599d8228eb53e0', 2) THEN 13
-      ELSE 14
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 14
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'd9232f61235f7000', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'c1c33aa52f418430', 2) THEN 15
@@ -160,7 +160,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'd23dfbbc5f19f640', 2) THEN 21
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'd4a1980d57646670', 2) THEN 22
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'd6edb17982276420', 2) THEN 23
-      ELSE 24
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 24
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'eb0e5278820be330', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'db42f03f830abbb0', 2) THEN 25
@@ -172,7 +172,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'e665916d96632ec0', 2) THEN 31
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'e802d5fc7fc3e5f0', 2) THEN 32
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'e990378da4e2fd70', 2) THEN 33
-      ELSE 34
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 34
     END
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f729de9a76861510', 2) THEN CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'ec7dbd120235bee0', 2) THEN 35
@@ -184,7 +184,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f403ebb3adb498a0', 2) THEN 41
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f51b2adf1bfb42b0', 2) THEN 42
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f627adf55c08d6c0', 2) THEN 43
-      ELSE 44
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 44
     END
       ELSE CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f8222262d64789f0', 2) THEN 45
@@ -197,7 +197,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fdf45a0995673610', 2) THEN 52
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fea9c9523db7bb30', 2) THEN 53
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'ff583f189dafd9b0', 2) THEN 54
-      ELSE 55
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 55
     END
     END ELSE CASE
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '016ee08c120aee60', 2) THEN -17
@@ -234,7 +234,7 @@ WITH people AS (
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fae95a139e7b48c0', 2) THEN 14
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fce296ab75587e10', 2) THEN 15
       WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fe911f73edf511a0', 2) THEN 16
-      ELSE 17
+      WHEN [policy_engine_hash_1] IS NOT NULL THEN 17
     END END AS [policy_engine_total_1]
   FROM drawn
 )
