@@ -104,6 +104,6 @@ def test_commands_are_copied_without_their_output(opened) -> None:
 def test_machines_are_told_every_page(site: Path) -> None:
     text = (site / "llms.txt").read_text("utf-8")
     assert text.startswith(
-        "# policy-engine\n\n> The program publishes counts, sums, means and medians about people "
+        "# policy-engine\n\n> With policy-engine you publish counts, sums, means and medians about "
     )
     assert all(f"({page})" in text for page in PAGES)

@@ -198,8 +198,8 @@ FAULTS = {
         "duckdb", DUCKDB, "{% else %}$salt{% endif %}", "{% else %}''{% endif %}"),
     "the noise is taken away": ("duckdb", NOISE, "{% if is_open %}-", "{% if true %}-"),
     "a place is added": ("duckdb", NOISE, "{% if is_open %}-", "{% if false %}-"),
-    "beyond the table is shown": ("duckdb", STANDARD, "ELSE {% if last is none %}NULL", "ELSE {% if"
-                                  " last is none %}0"),
+    "beyond the table is shown": ("duckdb", STANDARD, "{%+ if last is none %}ELSE NULL", "{%+ if"
+                                  " last is none %}ELSE 0"),
     "a block is left out": (
         "duckdb", DRAWN, "{% for bound, bytes, cases, last, digits in z.blocks %}",
         "{% for bound, bytes, cases, last, digits in [] %}"),
