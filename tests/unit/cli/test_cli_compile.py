@@ -57,7 +57,5 @@ def test_what_an_engine_cannot_do_is_told_before_anything_is_written(cli, files)
     (files / "schema.sql").write_text(SCHEMA.format("bigint"))
     found = cli("compile", "policy.yaml", "--dialect", "tsql", "--schema", "schema.sql")
     assert found.code == 1
-    assert (
-        "SQL Server cannot do this: SELECT INTO stands inside a query, so the proved" in found.err
-    )
+    assert "SQL Server cannot do this: SELECT INTO is a part of the query, so the" in found.err
     assert found.out == ""
