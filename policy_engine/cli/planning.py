@@ -304,7 +304,7 @@ def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> Pl
             found.account.name, found.affordable, found.repeats, Left.of(found.left), after
         ),
         edition=found.edition.name,
-        due=tuple(each.name for each in due if not each.is_revision),
+        due=() if found.schedule is None else found.schedule.first_draws,
         due_anew=tuple(each.name for each in due if each.is_revision),
         refusal=None if found.affordable else found.refusal,
         due_affordable=None if found.all_due is None else found.all_due.fit,
@@ -397,8 +397,7 @@ def _all_due(policy: Policy, found: Preview) -> Iterator[str]:
     yield f"           this is the price of one edition; the next 'release' draws {all_of}"
     if every.left is not None:
         yield f"           left after these {fit}: {every.left.words()}"
-    names = [each.name for each in due if not each.is_revision]
-    if names:
+    if names := schedule.first_draws:
         command = f"policy-engine release {shlex.quote(str(policy.file))} --edition {names[-1]}"
         yield f"           to draw one alone: '{command}'"
         if len(names) > 1:

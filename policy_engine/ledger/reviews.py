@@ -45,13 +45,12 @@ from policy_engine.values import frozen
 REQUEST_KEY, REVOKED_KEY, REQUIRES_KEY = "request_sha256", "revoked_key", "requires"
 LIMIT, PLAN, REVIEW_POLICY, ROWS = "limit", "plan", "review policy", "rows left out"
 """What a change is called that people approve."""
+_ASKS = "--key KEY' asks for them, with the key of one of the account's people"
 _ASK: Mapping[Stage, str] = {
-    "claim": "'policy-engine review request POLICY --key KEY' asks for them, with the key of one of"
-    " the account's people; nothing was charged",
+    "claim": f"'policy-engine review request POLICY {_ASKS}; nothing was charged",
     "release": (
-        "it is paid for, and waits: 'policy-engine review request POLICY --key KEY' asks for them,"
-        " with the key of one of the account's people, and the same release again, once they are"
-        " there, puts it in its place at no cost"
+        f"it is paid for, and waits: 'policy-engine review request POLICY {_ASKS}, and the same"
+        " release again, once they are there, puts it in its place at no cost"
     ),
     "change": "nothing was changed",
 }
@@ -124,8 +123,7 @@ def _asking(account: str, matter: Matter) -> str:
     if not options:
         return _ASK[matter.stage]
     command = f"policy-engine review request {options.format(shlex.quote(account))}"
-    signed = "with the key of one of the account's people"
-    return f"'{command} --key KEY' asks for them, {signed}; {_WAITS[matter.stage]}"
+    return f"'{command} {_ASKS}; {_WAITS[matter.stage]}"
 
 
 def signer_in(policy: ReviewPolicy, line: str) -> Approver | None:

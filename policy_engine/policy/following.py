@@ -185,7 +185,7 @@ def _by_plan(read: ReadPolicy) -> Following:
         law = f"is planned, and {found}, in {payer.file}"
         near = nearest(name, planned_here)
         meant = f"did you mean the policy {show(near)}? or " if near else ""
-        if gone := _unnamed(payer, planned_here):
+        if gone := without_policy(payer.project, planned_here):
             law = f"{law}, where no policy is called {gone[0]} now"
             meant = f"if that was this policy's name, write name: {gone[0]} again: {NO_COST}; or "
         _refuse(read, at, law, f"{meant}add {add} to the account there {_BEFORE}, or {_OWN}")
@@ -194,14 +194,10 @@ def _by_plan(read: ReadPolicy) -> Following:
     return replace(_given(read, line, payer, payer.terms.neighbours), planned=True)
 
 
-def _unnamed(payer: _Payer, planned_here: Sequence[str]) -> list[str]:
-    """The names of a plan that no policy of the project has: perhaps one was renamed."""
-    return [name for name in planned_here if not has_policy(payer.project, name)]
-
-
-def has_policy(project: Project, name: str) -> bool:
-    """Whether a file of the project is a policy of this name."""
-    return any(_named(path, (name,))[1] for path in policy_paths(project.directory))
+def without_policy(project: Project, names: Sequence[str]) -> list[str]:
+    """The names that no policy of the project has: perhaps one was renamed."""
+    found = {_named(path, names)[1] for path in policy_paths(project.directory)}
+    return [name for name in names if name not in found]
 
 
 def _given(read: ReadPolicy, line: PlannedLine, payer: _Payer, neighbours: Neighbours) -> Following:

@@ -15,7 +15,7 @@ from policy_engine.ledger.account import Account
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.policy.auto import Guarantee
-from policy_engine.policy.following import NO_COST, digest_with, has_policy, of_one_name
+from policy_engine.policy.following import NO_COST, digest_with, of_one_name, without_policy
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import entries_of
@@ -79,7 +79,7 @@ def _renamed(plan: ReleasePlan, known: Books) -> str:
         elif (
             (run.predicate.get("source"), run.predicate.get("claim")) == (source, claim)
             and name != before
-            and not has_policy(plan.project, name)
+            and without_policy(plan.project, [name])
         ):
             gone = f"policy {name!r}, which no file has now"
             told, before = f"{gone}, has released just this (entry {entry.id})", name

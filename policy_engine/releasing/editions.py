@@ -61,10 +61,15 @@ class Schedule:
         """The last that was released."""
         return self.standing[-1] if self.standing else None
 
+    @property
+    def first_draws(self) -> tuple[str, ...]:
+        """The names of those that are due and are not to be drawn anew."""
+        return tuple(edition.name for edition in self.due if not edition.is_revision)
+
 
 def backlog(found: Schedule) -> tuple[str, str] | None:
     """That a first run draws several editions, and how to draw fewer; None where it does not."""
-    past = [edition.name for edition in found.due if not edition.is_revision]
+    past = found.first_draws
     if found.standing or found.lost or len(past) < 2:
         return None
     each = f"{len(past)} editions are due already, {past[0]} to {past[-1]}"
@@ -83,7 +88,7 @@ def check_no_leap(policy: Policy, known: Books | None, at: datetime, found: Sche
     and the ledger's last record is long ago.
     """
     last = None if known is None or known.chain.last is None else time_of(known.chain.last)
-    new = [edition.name for edition in found.due if not edition.is_revision]
+    new = found.first_draws
     if last is None or at - last < _RECENT or not found.standing or not new:
         return
     if Period.parse(new[-1]).last - Period.parse(new[0]).first <= _YEAR:

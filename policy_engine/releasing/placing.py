@@ -177,8 +177,8 @@ class Spot:
         )
 
     def _is_ours(self, entry: Entry) -> bool:
-        is_drawn = bool(self.policy.edition.zone) and entry.only_digest is not None
-        return is_drawn or entry.policy_digest == self.policy.digest
+        policy = self.policy
+        return standing.is_of(entry, policy.digest, by_calendar=bool(policy.edition.zone))
 
     def _state(self, entry: Entry) -> tuple[Drawn, Standing]:
         digest = entry.only_digest

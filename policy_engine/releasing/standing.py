@@ -172,10 +172,17 @@ def _goes_before(later: Entry, entry: Entry) -> bool:
     """Whether ``release`` goes on with a later entry of the same place, as long as it can."""
     if later.id <= entry.id or is_nothing_here(later):
         return False
-    is_drawn = later.only_digest is not None
-    is_same = later.policy_digest == entry.policy_digest
-    # What was drawn of a calendar's edition stands, however its policy was changed before.
-    return (is_same and (is_drawn or later.can_draw)) or (is_drawn and "zone" in _edition_of(later))
+    goes_on = later.only_digest is not None or later.can_draw
+    return goes_on and is_of(later, entry.policy_digest, by_calendar="zone" in _edition_of(later))
+
+
+def is_of(entry: Entry, policy_digest: str, *, by_calendar: bool) -> bool:
+    """Whether an entry is of a policy as it is.
+
+    What was drawn of a calendar's edition stands, however the policy was changed since.
+    """
+    is_drawn = by_calendar and entry.only_digest is not None
+    return is_drawn or entry.policy_digest == policy_digest
 
 
 def is_nothing_here(entry: Entry) -> bool:
