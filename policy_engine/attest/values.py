@@ -6,6 +6,7 @@ show all of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,11 @@ def plain_values(column: pa.ChunkedArray) -> list[Any]:
         per_second = _PER_SECOND[kind.unit]
         return [None if n is None else _clock(n, per_second) for n in _numbers(column)]
     return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def plain_lines(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """The rows of a table, each value as ``plain_values`` gives it."""
+    return zip(*map(plain_values, table.columns), strict=True)
 
 
 def comparable_values(column: pa.ChunkedArray) -> list[Any]:

@@ -25,6 +25,7 @@ from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged, of_replaced
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
@@ -118,9 +119,7 @@ class ReleasePlan:
         query, relation = self.certificate.query, self.policy.release.relation
         self.warehouse.check_reads(self.policy, self.table, query)
         if self.policy.release.append:
-            claim = self.certificate.claim
-            count = () if claim.count is None else (claim.count,)
-            names = (*claim.released, *count, *claim.law.beside)
+            names = meaning_of(self.certificate.claim).names
             self.warehouse.check_added(self.warehouse.target(relation or ""), names)
         if writes and relation is not None:
             target, added = self.warehouse.target(relation), self.policy.release.append

@@ -108,14 +108,14 @@ def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, .
     Raises ValueError or TypeError where the rows are not those of the claim, and UsageError where
     there are too many cells.
     """
-    names = (*claim.released, claim.count, *claim.law.beside)
-    groupings = list(meaning_of(claim).groupings())
+    meaning, count = meaning_of(claim), str(claim.count)
+    names, groupings = meaning.names, list(meaning.groupings())
     counts: list[dict[Group, int]] = [{} for _ in groupings]
     for row in rows:
         values = dict(zip(names, row, strict=True))
         number = range(1, len(counts) + 1).index(int(values[GROUPING]))
         group = tuple(values[name] for name in groupings[number].columns)
-        counts[number][group] = int(values[claim.count])
+        counts[number][group] = int(values[count])
     tables = [
         Counted(each.columns, own, each.deviation, each.least)
         for each, own in zip(groupings, counts, strict=True)

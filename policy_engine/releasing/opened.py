@@ -21,7 +21,7 @@ from policy_engine.attest.attestation import unverified_release
 from policy_engine.attest.certificates import added_edition, certificate_in
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import certificate_path, read_parquet
-from policy_engine.attest.values import plain_values
+from policy_engine.attest.values import plain_lines, plain_values
 from policy_engine.errors import FileError, UsageError, to_install
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
@@ -77,9 +77,13 @@ class OpenedRelease:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        """What its author may not have meant: that nobody is shown, or that many lack a value."""
+        """What its author may not have meant.
+
+        Such as that nobody is shown, that many lack a value, or that most means are at a bound.
+        """
         names, count = tuple(self.rows.column_names), self.certificate.count
-        return remarks_read(self.certificate, names, numbered(self.rows, count))
+        doubts = meaning_of(self.certificate.claim).doubts(names, plain_lines(self.rows))
+        return (*remarks_read(self.certificate, names, numbered(self.rows, count)), *doubts)
 
     @property
     def promise(self) -> str:

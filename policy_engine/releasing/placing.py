@@ -16,8 +16,10 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import read_parquet, record_of_editions
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
+from policy_engine.attest.values import plain_lines
 from policy_engine.errors import FileError, NotReleasable, WarehouseError
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry, Run
 from policy_engine.policy.project import Project
@@ -41,6 +43,9 @@ STEPS: Mapping[tuple[Drawn, Standing], Step] = {
     ("drawn", "copy"): "place",
     ("drawn", "nothing"): "refuse",
 }
+
+_FEW_ROWS = 10_000
+"""Each row of a release that has no more is looked at once more: in a large one that takes long."""
 
 
 class Reached:
@@ -299,9 +304,19 @@ class Spot:
         size = standing.size_by(lines(), certificate)
         if not size.groups:
             return replace_field(size, remarks=(standing.nobody(certificate),))
-        if certificate.terms.policy_digest != self.policy.digest:
-            return size
-        return replace_field(size, remarks=standing.remarks_of(lines(), self.policy))
+        remarks = self._doubts(certificate) if size.rows <= _FEW_ROWS else ()
+        if certificate.terms.policy_digest == self.policy.digest:
+            remarks += standing.remarks_of(lines(), self.policy)
+        return replace_field(size, remarks=remarks)
+
+    def _doubts(self, certificate: Certificate) -> tuple[str, ...]:
+        """Which numbers of the release that stands are at a bound."""
+        meaning, path = meaning_of(certificate.claim), self.ends.path
+        if path is not None:
+            rows = read_parquet(path)
+            return tuple(meaning.doubts(rows.column_names, plain_lines(rows)))
+        lines = self.opened.release_lines(self.target, self.ends.edition)
+        return tuple(meaning.doubts(meaning.names, lines))
 
     def _lines(self, certificate: Certificate) -> Callable[[], standing.Lines]:
         """What reads the rows of the release that stands, once more at each call."""

@@ -12,7 +12,7 @@ from typing import Any
 from policy_engine.attest.attestation import Unverified, unverified_release
 from policy_engine.attest.certificates import added_edition, certificate_in
 from policy_engine.attest.parquet_file import certificate_path
-from policy_engine.attest.values import plain_values
+from policy_engine.attest.values import plain_lines
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meaning import Meaning
@@ -97,7 +97,7 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
     table = rows_of(path)
     if any(map(pa.types.is_nested, table.schema.types)):
         raise UsageError(f"{path} is no release: a column of it holds lists or structures")
-    lines = list(zip(*map(plain_values, table.columns), strict=True))
+    lines = list(plain_lines(table))
     first = tuple(lines[:rows])
     found = certificate if certificate.is_file() else None
     known, told, names = None, tuple[str, ...](), tuple(table.column_names)
@@ -111,6 +111,7 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
             meaning = (_WAITS,) if found is None else ()
             meaning += _told(stated, names, lines) + _left_out(stated.terms.models)
             told = remarks_read(stated, names, numbered(table, known.count))
+            told += tuple(known.doubts(names, lines))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
     if known is not None:
@@ -150,9 +151,9 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
     if digest_of_lines(lines)[0] != stated.subject_sha256:
         raise VerificationFailed((f"the table {name} is not the one that {certificate} is of",))
     claim, meaning = certified.claim, meaning_of(certified.claim)
-    count = () if claim.count is None else (claim.count,)
-    names = (*claim.released, *count, *claim.law.beside)
+    names = meaning.names
     said, told = _told(certified, names, lines), remarks_read(certified, names, lines)
+    told += tuple(meaning.doubts(names, lines))
     names, first = of_groups(claim, names, in_reading_order(claim, names, lines)[:rows])
     return FirstRows(name, certificate, names, first, len(lines), said, told, meaning)
 

@@ -249,6 +249,7 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
     estimated, first = tuple[str, ...](), None
     if rows is not None:
         estimated = tuple(meaning.found(rows.columns, rows.lines))
+        estimated += tuple(meaning.doubts(rows.columns, rows.lines))
         ordered = in_reading_order(certificate.claim, rows.columns, rows.lines)
         ordered = ordered[:FIRST_ROWS]
         shown = of_groups(certificate.claim, rows.columns, ordered)

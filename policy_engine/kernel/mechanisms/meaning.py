@@ -136,6 +136,12 @@ class Meaning(Generic[L]):
         """The column of the counts, None where a group is shown as so many rows."""
         return self.claim.count
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns of a release, in their order."""
+        count = () if self.count is None else (self.count,)
+        return (*self.claim.released, *count, *self.claim.law.beside)
+
     # What a certificate states of it
 
     def randomness(self, engine: str) -> str:
@@ -162,6 +168,10 @@ class Meaning(Generic[L]):
 
     def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
         """What the rows of a release estimate; nothing where they are not as they should be."""
+        return iter(())
+
+    def doubts(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+        """What the rows of a release show that its author may not have meant."""
         return iter(())
 
     def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:

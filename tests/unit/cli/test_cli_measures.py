@@ -535,6 +535,9 @@ LATE = {"p": [i // 2 for i in range(6000)], "g": ["a", "a", "b", "b", "c", "c"] 
         ("sum: x, per: person, bounds: [0, 20]",
          "x is at or near 20 for each person, its upper bound, in 3 of 3 rows (a; b; c): if a"
          " person's total can be above 20"),
+        ("median: x, per: row, bounds: [0, 3]",
+         "x is at or near 3, its upper bound, in 3 of 3 rows (a; b; c): if a value can be above 3"),
+        ("median: x, per: row, bounds: [0, 30]", None),
         ("mean: x, per: row, bounds: [0, 30]", None),
         ("sum: x, per: person, bounds: [0, 50]", None),
     ],
@@ -543,9 +546,10 @@ def test_a_release_whose_numbers_stand_at_a_bound_says_so(tmp_path, monkeypatch,
     """By its numbers alone: a new user's mean of 17.7 days was shown as 3, and nothing warned."""
     monkeypatch.chdir(tmp_path)
     _released(cli, LATE, f"{MANY_ROWS}\nmeasures: {{x: {{{x}}}}}")
-    shown = cli("show", "out/r.parquet").out
+    places = [cli("show", "out/r.parquet").out, cli("release", "policy.yaml").err]
+    places.append("; ".join(open_release("out/r.parquet").remarks))
     cli("report", "out/r.certificate.json", "--release", "out/r.parquet", "-o", "r.html")
-    for place in (shown, html.unescape(Path("r.html").read_text())):
+    for place in (*places, html.unescape(Path("r.html").read_text())):
         assert ("bound, in" in place) == (told is not None)
         assert told is None or f"{told}, the bounds are probably too narrow" in place
 

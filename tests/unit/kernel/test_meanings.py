@@ -340,10 +340,10 @@ def test_numbers_that_are_at_a_bound_in_most_rows_say_so(changed, most):
     rows = [tuple({**plain, **change}.values()) for change in [changed] * 5 + [{}]]
     texts = [tuple(None if each is None else str(each) for each in row) for row in rows]
     for lines in (rows, texts):
-        found = meaning_of(of_visits()).found((*plain,), lines)
-        assert [each for each in found if "bound, in" in each] == ([] if most is None else [most])
+        doubts = list(meaning_of(of_visits()).doubts((*plain,), lines))
+        assert doubts == ([] if most is None else [most])
     even = [*rows[:3], rows[-1], rows[-1], rows[-1]]
-    assert not any("bound, in" in each for each in meaning_of(of_visits()).found((*plain,), even))
+    assert list(meaning_of(of_visits()).doubts((*plain,), even)) == []
 
 
 def test_a_row_of_no_grouping_says_nothing():
@@ -366,7 +366,7 @@ def test_of_how_many_values_a_sum_is_may_not_be_shown():
     of_rows, of_people = replace(COUNTS, unit=MANY, law=law), replace(COUNTS, law=replace(
         law, quantities=(replace(summed[0], clip=Clip(0, 40)),)))  # fmt: skip
     names = ("age", "sex", "n", "ages")
-    said = [[*meaning_of(each).found(names, line)] for each in (of_rows, of_people)]
+    said = [[*meaning_of(each).doubts(names, line)] for each in (of_rows, of_people)]
     assert said == [
         [], ["ages is at or near 40 for each value, its upper bound, in 1 of 1 rows (young F): "
              f"{UPPER.format('sum')}"],

@@ -34,12 +34,12 @@ def most_are(sides: Sequence[int | None]) -> int:
     return next((end for end in (1, -1) if 2 * told.count(end) > len(told)), 0)
 
 
-def at_bound(name: str, clip: Clip, end: int, where: str, *, is_sum: bool = False) -> str:
-    """What it says that a number is at an end ``where`` most rows are.
+def at_bound(name: str, clip: Clip, end: int, where: str, number: str = "mean") -> str:
+    """What it says that a sum, mean or quantile is at an end ``where`` most rows are.
 
     >>> print(at_bound("days", Clip(0, 3), 1, "6 of 6 rows").partition(":")[0])
     days is at or near 3, its upper bound, in 6 of 6 rows
-    >>> print(at_bound("paid", Clip(5, 9, per="total"), -1, "all", is_sum=True).partition(",")[0])
+    >>> print(at_bound("paid", Clip(5, 9, per="total"), -1, "all", "sum").partition(",")[0])
     paid is at or near 5 for each person
     """
     which, beyond, more = ("upper", "above", "higher") if end > 0 else ("lower", "below", "lower")
@@ -47,7 +47,7 @@ def at_bound(name: str, clip: Clip, end: int, where: str, *, is_sum: bool = Fals
     each, value = (
         ("value", "a value") if clip.per == "row" else ("person", f"a person's {clip.per}")
     )
-    at, number = (f"{bound} for each {each}", "sum") if is_sum else (bound, "mean")
+    at = f"{bound} for each {each}" if number == "sum" else bound
     return (
         f"{name} is at or near {at}, its {which} bound, in {where}: if {value} can be {beyond}"
         f" {bound}, the bounds are probably too narrow and the true {number} is {more}"

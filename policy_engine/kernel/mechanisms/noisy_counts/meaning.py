@@ -190,19 +190,11 @@ class NoisyMeaning(Meaning[Noisy]):
 
         Nothing where no group is shown, or rows are not as the claim says.
         """
-        if not self.law.beside or not {*self.claim.released, self.count, *self.law.beside} <= {
-            *names
-        }:
+        labels, rows = self._labelled(names, lines)
+        if not rows:
             return
-        whole = (dict(zip(names, line, strict=True)) for line in lines if len(line) == len(names))
-        read = ((self._label_of(row), RowNumbers.of(row)) for row in whole)
-        shown = [each for each in read if self._is_grouped(each[1])]
-        if not shown:
-            return
-        labels, rows = [label for label, _ in shown], [row for _, row in shown]
         for measure in self.law.measures:
             yield from self._seen(measure, labels, rows)
-            yield from self._at_bounds(measure, labels, rows)
         for chosen in self.law.quantiles:
             of_few = [self._is_of_few(chosen, row) for row in rows]
             if any(of_few):
@@ -211,6 +203,27 @@ class NoisyMeaning(Meaning[Noisy]):
                 told = f"in {or_more}{_which(labels, of_few, marked=True)}: too few values there"
                 yield f"{chosen.name} can be {words} {told}"
         yield from self._cut_in(rows[0])
+
+    def doubts(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+        """Which sums, means and quantiles are at a bound in most rows."""
+        labels, rows = self._labelled(names, lines)
+        for measure in self.law.measures:
+            yield from self._at_bounds(measure, labels, rows)
+        for chosen in self.law.quantiles:
+            sides = [self._side_of_chosen(chosen, row) for row in rows]
+            yield from self._at_end(chosen.name, chosen.clip, sides, labels, "quantile")
+
+    def _labelled(
+        self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]
+    ) -> tuple[list[str], list[RowNumbers]]:
+        """The rows with numbers beside the count, and how a reader finds each; none of others."""
+        wanted = {*self.claim.released, self.count, *self.law.beside}
+        if not self.law.beside or not wanted <= {*names}:
+            return [], []
+        whole = (dict(zip(names, line, strict=True)) for line in lines if len(line) == len(names))
+        read = ((self._label_of(row), RowNumbers.of(row)) for row in whole)
+        shown = [each for each in read if self._is_grouped(each[1])]
+        return [label for label, _ in shown], [row for _, row in shown]
 
     def _label_of(self, row: Mapping[str, object]) -> str:
         """The values by which a reader finds a row."""
@@ -248,18 +261,32 @@ class NoisyMeaning(Meaning[Noisy]):
     def _at_bounds(
         self, measure: Measure, labels: Sequence[str], rows: Sequence[RowNumbers]
     ) -> Iterator[str]:
-        """That most rows have a number as if each value were at one of its bounds.
-
-        At a bound of 0 that says nothing: many columns have no value beyond, and many of 0.
-        """
+        """That most rows have a number as if each value were at one of its bounds."""
         clip = self.law.quantities[measure.quantity - 1].clip
         noises = self._noises_by_grouping(measure)
         sides = [self._side(noises, row) for row in rows]
-        end = most_are(sides)
-        if (clip.high if end > 0 else clip.low) and end:
-            where = _which(labels, [each == end for each in sides])
-            words = at_bound(measure.name, clip, end, where, is_sum=not measure.is_mean)
+        number = "mean" if measure.is_mean else "sum"
+        for words in self._at_end(measure.name, clip, sides, labels, number):
             yield f"{words}, or there are too few values" if self._unstated(measure) else words
+
+    def _at_end(
+        self, name: str, clip: Clip, sides: Sequence[int | None], labels: Sequence[str], number: str
+    ) -> Iterator[str]:
+        """That a number is at one end of its bounds in most rows.
+
+        At a bound of 0 that says nothing: many columns have no value beyond, and many of 0.
+        """
+        end = most_are(sides)
+        if end and (clip.high if end > 0 else clip.low):
+            yield at_bound(name, clip, end, _which(labels, [each == end for each in sides]), number)
+
+    def _side_of_chosen(self, chosen: Quantile, row: RowNumbers) -> int | None:
+        """At which end of its bounds the quantile of a row is; None where it says nothing."""
+        value = row.get(chosen.name)
+        if value is None or self._is_of_few(chosen, row):
+            return None
+        ends = chosen.clip.low * chosen.clip.unit, chosen.clip.high * chosen.clip.unit
+        return side((float(value), float(value)), (float(ends[0]), float(ends[1])))
 
     def _side(self, noises: Sequence[NoiseOf], row: RowNumbers) -> int | None:
         """At which end of its values the number of a row is; None where that is not known."""
