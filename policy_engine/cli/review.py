@@ -31,6 +31,7 @@ from policy_engine.ledger import deciding
 from policy_engine.ledger.account import limit_to_json
 from policy_engine.ledger.reviews import Required, limit_matter, plan_matter, policy_matter
 from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.windows import window_at
 from policy_engine.policy.accounts import listed_as, nearest, twin_of
 from policy_engine.policy.fields import is_line
 from policy_engine.policy.loading import load_policy
@@ -45,6 +46,7 @@ from policy_engine.releasing.books import (
     has_ledger,
     open_ledger,
     planned_document,
+    stated_limit,
     wanted_limit,
 )
 from policy_engine.releasing.planning import project_of
@@ -113,11 +115,13 @@ def require(
     """Record a review policy in the ledger. From now on, the account needs the approvals in this
     policy.
 
-    The person who sets the account's limit also sets the first review policy. The people in the
-    present review policy must approve each later review policy, even if it is stricter. To ask
-    them, use 'review request --review-policy FILE'. There is no other way to change a review
-    policy, so keep the keys. If the loss of one key would make every later change impossible, the
-    review policy is refused. --alone accepts it.
+    The person who sets the account's limit also sets the first review policy. The command records
+    the limit in the project file, so nobody can raise this limit later without approvals.
+
+    The people in the present review policy must approve each later review policy, even if it is
+    stricter. To ask them, use 'review request --review-policy FILE'. There is no other way to
+    change a review policy, so keep the keys. If the loss of one key would make every later change
+    impossible, the review policy is refused. --alone accepts it.
 
     With --policy, the source of that policy belongs to the account immediately. Without --policy, a
     source belongs to the account from its first charge on. No other account can be charged for this
@@ -134,7 +138,13 @@ def require(
         if now is None:
             _check_known(account, opened, project)
         if now is None or now.policy.digest != wanted.digest:
-            deciding.require(opened, wanted, brought, who=by, why=why)
+            limit = stated_limit(project, account)
+            [window] = window_at(
+                None if limit is None else limit.each, opened.read().at, project.zone
+            )
+            deciding.require(
+                opened, wanted, brought, who=by, why=why, limit=limit, window=window
+            )  # fmt: skip
         for path in policies or ():
             source = asking.source_of(load_policy(path), project, opened)
             deciding.assign(opened, account, source, who=by, why=why)

@@ -16,13 +16,15 @@ from policy_engine.attest.ring_text import Owners
 from policy_engine.attest.signers import Signer
 from policy_engine.errors import NotApproved, UsageError
 from policy_engine.ledger import reviews
+from policy_engine.ledger.account import Limit
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Head, Record, Trust, canonical, counts, digest_of, hash_of
 from policy_engine.ledger.chained import Chain
 from policy_engine.ledger.entry import Fault
 from policy_engine.ledger.sources import public_in, source_in
 from policy_engine.ledger.states import NAMED_BY, check_said
-from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.store import Ledger, first_limited
+from policy_engine.ledger.windows import FOR_EVER
 
 _LEAVES_OUT = b"policy-engine rows left out v1\n"
 """What stands before what owners of the keyring sign of rows that are left out."""
@@ -31,8 +33,21 @@ _LEAVES_OUT = b"policy-engine rows left out v1\n"
 # Approvals
 
 
-def require(ledger: Ledger, policy: ReviewPolicy, brought: Brought, *, who: str, why: str) -> None:
+def require(
+    ledger: Ledger,
+    policy: ReviewPolicy,
+    brought: Brought,
+    *,
+    who: str,
+    why: str,
+    limit: Limit | None = None,
+    window: str = FOR_EVER,
+) -> None:
     """Record the review policy by which its account is released from now on.
+
+    An account without a limit gets the ``limit`` that the project file states, in the ``window`` of
+    the day: else whoever edits that file before the first charge could set another one, although
+    the people have approved requests that name this one.
 
     Raises UsageError where who or why is not said, NotApproved where it changes another one and
     the people of that one have not approved it, PolicyError where nobody could read it again.
@@ -43,6 +58,8 @@ def require(ledger: Ledger, policy: ReviewPolicy, brought: Brought, *, who: str,
         approvals = page.books.approvals
         now, account = approvals.required(policy.account), page.books.budget.account(policy.account)
         met = approvals.check_next(policy, brought)
+        if now is None and account.limit is None and limit is not None:
+            account = first_limited(page, account, limit, window)
         told = {
             **({} if met is None else met.to_json()),
             "document": dict(policy.document),

@@ -602,11 +602,20 @@ def _limited(page: Page, account: Account, limit: Limit | None, window: str) -> 
     if account.limit == limit or limit is None:
         return effective(account, limit)
     check_not_raised(account, limit)
-    why = "its first limit" if account.limit is None else "lowered there"
-    told = {"who": PROJECT_FILE, "why": why}
     if account.limit is None:
-        check_windows(account, limit)
+        return effective(first_limited(page, account, limit, window), limit)
+    told = {"who": PROJECT_FILE, "why": "lowered there"}
     return effective(_record_limit(page, account, limit, told, window), limit)
+
+
+def first_limited(page: Page, account: Account, limit: Limit, window: str) -> Account:
+    """An account without a limit under its first one, which the project file states: recorded.
+
+    What was charged before counts in the ``window``. Raises UsageError where no window can be told.
+    """
+    check_windows(account, limit)
+    told = {"who": PROJECT_FILE, "why": "its first limit"}
+    return _record_limit(page, account, limit, told, window)
 
 
 def _record_limit(

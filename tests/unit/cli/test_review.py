@@ -145,11 +145,6 @@ def test_an_account_that_cannot_pay_names_the_request_before_the_command_that_ne
 
     limited("1.0", "1.0e-6")
     required()
-    lower = ("ledger", "limit", "people", "--epsilon", "1", "--delta", "1e-6")
-    ask = ("review", "request", "--limit", *lower[2:], "--key", "cleo.pem")
-    assert cli(*ask).code == 0
-    approve(cli, LIMIT)
-    assert cli(*lower, "--by", "Ada", "--why", "the first").code == 0
     path = policy("a", ("sample: {rate: 0.1}\nk: 20\n", ""), epsilon="1.5")
     if is_raised:
         limited("2", "1.0e-6")
@@ -219,6 +214,26 @@ def test_a_limit_is_approved(cli, policy, required):
     assert done.code == 0, done.err
     assert cli(*set_it).code == 1  # once
     assert cli("ledger", "verify").code == 0
+
+
+def test_the_limit_that_people_saw_is_that_of_the_charge(cli, policy, required, project):
+    """The first one was whatever the project file said at the charge: ε 50 after requests of 1."""
+    file = project / "policy-engine.yaml"
+    plain = file.read_text().partition("accounts:")[0]
+    file.write_text(f"{plain}accounts: {{people: {{epsilon: 1, delta: 1.0e-6}}}}\n")
+    assert required().code == 0
+    [account] = cli("ledger", "show", "people", "--format", "json").document["accounts"]
+    assert account["epsilon_limit"] == 1
+    path = policy("a", ("sample: {rate: 0.1}\nk: 20\n", ""), epsilon="0.5")
+    assert cli("review", "request", path, "--key", "cleo.pem").code == 0
+    approve(cli)
+    pins = file.read_text()
+    file.write_text(pins.replace("epsilon: 1,", "epsilon: 50,"))
+    refused = cli("release", path)
+    assert refused.code == 1 and "only an entry that says who and why raises" in refused.err
+    file.write_text(pins)
+    done = cli("release", path)
+    assert done.code == 0, done.err
 
 
 def test_another_review_policy_is_approved_by_the_people_of_the_one_in_force(cli, required):
