@@ -94,10 +94,10 @@ def attack(
     --knowing lists accounts that the attacker planted, or accounts whose node in the table the
     attacker knows.
 
-    If the table is a release, its counts are used as weights. The output then also shows a bound:
-    how often, at most, an attacker who begins with even odds can guess right whether a person is in
-    the data. This bound holds for every attack on the release, or on two releases together
-    (--with). With --policy, the command also measures how often a real attack guesses right.
+    For a release, the output also shows a bound on every attack. An attacker begins with even odds,
+    and guesses whether a person is in the data. The bound says how often, at most, such a guess is
+    right. With --with, it is for both releases together. With --policy, the command also measures
+    how often a real attack guesses right.
 
     You cannot attack a release with several groupings (marginals).
 

@@ -47,13 +47,12 @@ def audit(
         Option(help="A correct mechanism passes the whole audit with at least this probability."),
     ] = "0.999999",
 ) -> None:
-    """Attack the mechanism: run the certified SQL on neighbouring tables, and compute a lower
-    bound on ε.
+    """Attack the mechanism: run the certified SQL on tables that differ by one person, and compute
+    a lower bound on ε.
 
     The command invents the tables from the source's schema and the policy. It reads no value of the
     source, and it charges and releases nothing. If a lower bound on ε is above the certified ε, the
-    exit code is 1. An audit can show that a certificate is wrong. An audit cannot show that a
-    certificate is right.
+    exit code is 1. An audit can show that a certificate is wrong, but never that it is right.
 
     Example: policy-engine audit policies/adult/policy.yaml
     """

@@ -90,10 +90,10 @@ def calculate(
     """Calculate the fourth of k, rate, ε and δ from the other three. You need no policy and no
     data.
 
-    If you give only ε and δ, the command finds the k and the rate with the smallest k/rate. This
-    number matters because a group of k/rate people is shown in about half of all releases. With
-    --people and --groups, the command finds the k and the rate with which most people, or most
-    groups, are shown on average.
+    These numbers are about releases that count a secret sample. If you give only ε and δ, the
+    command finds the k and the rate with the smallest k/rate. A group of k/rate people is shown in
+    about half of all releases. With --people and --groups, the command finds the k and the rate
+    that show as many people as possible on average.
 
     The command can also calculate the δ of an exact count, such as the number of people with an
     illness. For this, use --unknown, --lambda and --epsilon. This δ holds only under assumptions

@@ -108,19 +108,16 @@ def assess(
 ) -> None:
     """Measure k-anonymity, ℓ-diversity, t-closeness, risks and utility of a release or of raw data.
 
-    If you measure a release, the results are as public as the release, because the command reads
-    only its rows. With --population, the results are confidential. The counts are used as weights,
-    and NULL counts as a value. For each model, such as ℓ-diversity, the output names the worst
-    group. The results do not include (ε, δ).
+    The results about a release are as public as the release, because the command reads only its
+    rows. With --population or --raw, it reads other data, and the results are confidential. NULL
+    counts as a value. For each model, such as ℓ-diversity, the output names the worst group.
 
     If the file is not a release, it counts as raw data, so the results are confidential. The first
     line of the output says this. --published states that such a file is public. Each row counts as
     one person, except with --key or --count.
 
-    --workload measures how well a decision tree learns from the release. With --raw, the command
-    also reads the policy's source, so the results are confidential. If a policy has several
-    editions, the command measures the edition that --edition names, or the last one that was drawn.
-    --all-editions measures every edition.
+    If a policy has several editions, the command measures the last one that was drawn. --edition
+    names another one, and --all-editions measures every edition.
 
     Example: policy-engine assess out/adult.parquet --sensitive income
     """

@@ -91,22 +91,22 @@ def search(
 
     Each column has levels. The finest level is the value itself, and the coarsest level is one
     label for all. Between these two are the levels of the column's hierarchy, the levels of the key
-    `levels`, or the column's recode. The key `search` of the policy states the price. It can also
-    exclude levels (at_least, at_most, precision) and give weights to columns.
+    `levels`, or the column's recode. The key `search` of the policy can exclude levels (at_least,
+    at_most, precision) and give weights to columns.
 
     A scheme is one level for each column. The command draws a scheme with differential privacy: a
     scheme with a higher score is more likely. The account pays `search.epsilon` before the source
     is read. The command writes the scheme as an ordinary policy, and a certificate that lists the
-    candidates. Nothing else is shown.
+    candidates. It shows nothing else.
 
-    If you ask again, you get the same choice. This costs nothing, and the source is not read.
+    If you ask again, you get the same choice. The second answer costs nothing, and reads no source.
     --edition NAME chooses again, at a price. If the policy has a period, NAME is the period whose
     rows are read.
 
     With --public, you state that the source is public or made up. Then the output shows the best
     scheme, and how many people can be shown at which precision. Nothing is charged, and no policy
-    is written. With --k, the output also shows the results of optimal search, Samarati, Incognito
-    and Datafly, and the number of parts into which Mondrian divides the people.
+    is written. With --k, the output also shows what known k-anonymity searches find: optimal
+    search, Samarati, Incognito, Datafly and Mondrian.
 
     Example: policy-engine search policies/adult_hierarchies/policy.yaml --public --k 5
     """
