@@ -31,7 +31,9 @@ def certify_sql(
     file: Annotated[
         Path, Argument(help="A file with one SQL statement, or - for stdin.", readable=False)
     ],
-    dialect: Annotated[str, Option(help="The SQL dialect of the file.")] = "duckdb",
+    dialect: Annotated[
+        str, Option(help="The file's SQL dialect, such as postgres or snowflake.")
+    ] = "duckdb",
     schema: Annotated[
         Path | None,
         Option(help="A file with CREATE TABLE statements, or with JSON {table: {column: type}}."),
