@@ -413,8 +413,8 @@ def settle(
     account: Annotated[
         str | None,
         Option(
-            help="With --from-certificates: the account to charge if the ledger has no "
-            "earlier charge of the policy."
+            help="With --from-certificates: the account to charge if the project's folder does "
+            "not have the policy, and the ledger has no earlier charge of it."
         ),
     ] = None,
 ) -> None:

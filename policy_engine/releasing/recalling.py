@@ -79,8 +79,9 @@ class Recalled:
 def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]:
     """Book to each account what certificates prove that was released, and the ledger forgot.
 
-    Each is charged whatever the limit says, for it happened: to the account that its policy was
-    charged to before, else to ``account``, else to the only one of the project file. Its source is
+    Each is charged whatever the limit says, for it happened: to the account that its policy names,
+    if that is in the project's folder as it was; else to the one that its policy was charged to
+    before, else to ``account``, else to the only one of the project file. Its source is
     the account's, if the policy is in the project's folder. What this machine had seen of the
     ledger is what it is from now on.
 
@@ -99,8 +100,8 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
         ]
         # The last one of a place is what stands there.
         found.sort(key=lambda each: (str(each[1].predicate["time"]), not _is_copy(each[0])))
-        accounts = [_account(said, path, project, ledger, account) for path, said in found]
         sources = _Sources(project, ledger)
+        accounts = [_account(said, path, sources, account) for path, said in found]
         booked = []
         for (path, said), owner in zip(found, accounts, strict=True):
             run, place = _run(said, path, project)
@@ -160,7 +161,7 @@ class _Sources:
         belongs to another account meanwhile stays there. Who is one person in it is not compared:
         it happened. A choice has no ``certificate`` of a text.
         """
-        policy = self._policies.get((charge.policy_name, charge.policy_digest))
+        policy = self.policies.get((charge.policy_name, charge.policy_digest))
         if policy is None:
             return charge, (
                 f"no policy in {self.project.directory} has the digest of the one that was"
@@ -179,7 +180,7 @@ class _Sources:
         return replace(named, units=dict(zip(places, units, strict=True))), ""
 
     @cached_property
-    def _policies(self) -> Mapping[tuple[str, str], Policy]:
+    def policies(self) -> Mapping[tuple[str, str], Policy]:
         found = {}
         for path in policy_paths(self.project.directory):
             with suppress(PolicyEngineError, OSError):
@@ -197,16 +198,15 @@ def _remember(project: Project, ledger: Ledger) -> None:
     Witness(project.witness).remember(ledger.read().chain.head)
 
 
-def _account(
-    said: Statement, path: Path, project: Project, ledger: Ledger, given: str | None
-) -> str:
-    """The account that a release was charged to."""
+def _account(said: Statement, path: Path, sources: _Sources, given: str | None) -> str:
+    """The account that a release was charged to; the digest of a policy is of its account, too."""
     if _is_choice(said):
         return ChoiceStated.of(said).account
-    name = certificate_in(said).terms.policy_name
-    before = [
-        entry.account for entry in ledger.read().budget.entries() if entry.policy_name == name
-    ]
+    project, terms = sources.project, certificate_in(said).terms
+    name, entries = terms.policy_name, sources.ledger.read().budget.entries()
+    if policy := sources.policies.get((name, terms.policy_digest)):
+        return policy.budget
+    before = [entry.account for entry in entries if entry.policy_name == name]
     if before:
         return before[-1]
     if given is not None:
@@ -214,8 +214,9 @@ def _account(
     if len(project.accounts) == 1:
         return next(iter(project.accounts))
     raise UsageError(
-        f"{path}: the ledger does not know which account {name!r} was charged to; nothing was"
-        " booked: name it with --account"
+        f"{path}: the ledger does not know which account {name!r} was charged to, and no policy in"
+        f" {project.directory} is the one that was released; nothing was booked: put that policy"
+        " back, or name its account with --account"
     )
 
 

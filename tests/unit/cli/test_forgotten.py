@@ -91,14 +91,37 @@ def test_what_another_release_took_the_place_of_is_proved_by_its_kept_certificat
 def test_an_account_that_nobody_knows_is_asked_for(cli, restored):
     project = Path("policy-engine.yaml")
     project.write_text(project.read_text().replace("accounts: {", "accounts: {others: {}, "))
+    Path("b.yaml").unlink()
     refused = cli("ledger", "reconcile", "--from-certificates")
-    assert refused.code == 2 and "name it with --account" in refused.err
+    assert refused.code == 2 and "name its account with --account" in refused.err
     assert cli("ledger", "reconcile", "--account", "people").code == 2
     done = cli("ledger", "reconcile", "--from-certificates", "--account", "people")
     assert done.code == 0 and "1 booked from certificates" in done.out
     assert json.loads(cli("ledger", "show", "--format", "json").out)["entries"][1]["account"] == (
         "people"
     )
+
+
+def test_each_policy_pays_from_its_own_account_in_a_ledger_that_begins_anew(cli, policy):
+    """Booked to one account, what went from two would let one of the limits be spent twice."""
+    projects = Path("policy-engine.yaml")
+    two = "accounts: {others: {epsilon: 1, delta: 0.1}, "
+    projects.write_text(projects.read_text().replace("accounts: {", two))
+    shutil.copy("people.parquet", "others.parquet")
+    policy("a")
+    file = policy("b")
+    other = file.read_text().replace("account: people", "account: others")
+    file.write_text(other.replace("people.parquet", "others.parquet"))
+    assert [cli("release", name).code for name in ("a.yaml", "b.yaml")] == [0, 0]
+    for beside in LEDGER.parent.glob("ledger.sqlite*"):
+        beside.unlink()
+    assert cli("ledger", "begin", "--anew").code == 0
+    done = cli("ledger", "reconcile", "--from-certificates", "--format", "json")
+    assert done.code == 0, done.err
+    assert {each["certificate"]: each["account"] for each in done.document["booked"]} == {
+        "out/a.certificate.json": "people",
+        "out/b.certificate.json": "others",
+    }
 
 
 def test_a_cause_has_a_code(cli, policy, project):
