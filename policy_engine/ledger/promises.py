@@ -58,7 +58,8 @@ deleted are in every year to come.
         return ()
     return (
         f"All releases of this account together, so far and later: at most {Limit(*told)} for any"
-        " person. It is more than the limit, under which not all of them were charged.",
+        " person. Some were charged before this limit began, so of all its limits the largest ε"
+        " counts, and their δ are added up.",
     )
 
 

@@ -236,7 +236,11 @@ class Records:
         """Raise LedgerError unless this engine reads ledgers of this schema version."""
         if version == SCHEMA_VERSION:
             return
-        remedy = "keep it, begin another, and lower its limits by what this one has spent"
+        remedy = (
+            "go on with the policy-engine that made it; or put it aside, run 'policy-engine ledger"
+            " begin --anew' and 'policy-engine ledger reconcile --from-certificates', and lower the"
+            " limits by what it has charged without a certificate"
+        )
         if version > SCHEMA_VERSION:
             remedy = "use a newer policy-engine"
         raise LedgerError(

@@ -32,6 +32,11 @@ from policy_engine.ledger.store import Ledger
 PROCESSES = multiprocessing.get_context("fork")
 SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 NASTY = "'; drop table records; -- \x00 \\u0000 \udcff é e\u0301 😀 \" \\ "
+AN_OLDER_ONE = (
+    "go on with the policy-engine that made it; or put it aside, run 'policy-engine ledger begin"
+    " --anew' and 'policy-engine ledger reconcile --from-certificates', and lower the limits by"
+    " what it has charged without a certificate"
+)
 LOCKED = (
     "another process has held the lock for too long; wait for its release to end, or stop it if "
     "it hangs, and try again"
@@ -405,10 +410,10 @@ class RecordsContract:
     @pytest.mark.parametrize(
         ("version", "remedy"),
         [
-            (1, "keep it, begin another, and lower its limits by what this one has spent"),
-            (2, "keep it, begin another, and lower its limits by what this one has spent"),
-            (3, "keep it, begin another, and lower its limits by what this one has spent"),
-            (4, "keep it, begin another, and lower its limits by what this one has spent"),
+            (1, AN_OLDER_ONE),
+            (2, AN_OLDER_ONE),
+            (3, AN_OLDER_ONE),
+            (4, AN_OLDER_ONE),
             (6, "use a newer policy-engine"),
         ],
     )
