@@ -59,9 +59,10 @@ def verify(
     computes an upper and a lower bound of this sum.
 
     With --release, the command also checks the digest, the columns and the order of the release.
-    Each group must have at least k people. Apart from the rows, the file must contain nothing. If
-    the release is a table, give an export of the table as Parquet or CSV. Without --release, or if
-    brute force cannot compute δ, the exit code is 4.
+    Each group must have at least k people. Apart from the rows, the file must contain nothing. A
+    release that is a file must have the signed bytes: a CSV file that 'show' made of it is refused.
+    If the release is a table of a warehouse, give an export of the table as Parquet or CSV. Without
+    --release, or if brute force cannot compute δ, the exit code is 4.
 
     The trusted keys are those of --key and --keyring. Without these options, the project's own key
     and keyring are trusted. The output says which keys counted, and how old a signed keyring is. A

@@ -258,7 +258,8 @@ class JoinSpec(Document):
     model_config = ConfigDict(json_schema_extra=ONE_PLACE)
 
     file: fields.OptionalPathField = None
-    """A Parquet or CSV file, with a path relative to the policy file."""
+    """A Parquet or CSV file, a folder of Parquet files, or the folder of a Delta table. The path is
+    relative to the policy file."""
     table: fields.OptionalLineField = None
     """A table or view of the same warehouse."""
     view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
@@ -404,7 +405,8 @@ class SourceSpec(Document):
     meant = MEANT
 
     file: fields.OptionalPathField = None
-    """A Parquet or CSV file, with a path relative to the policy file."""
+    """A Parquet or CSV file, a folder of Parquet files, or the folder of a Delta table. The path is
+    relative to the policy file."""
     table: fields.OptionalLineField = None
     """A table or view of the warehouse. A view needs `view: rowwise`."""
     view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
