@@ -326,7 +326,8 @@ PREDICATE = {
     "query": "the SQL that was certified and then run, without any change",
     "query_digest": "SHA-256 of this SQL",
     "published_as": "the statement that makes a table from the SQL, `CREATE TABLE … AS`. It is "
-    "`rows` if the rows went into a file, or if dbt made the table",
+    "`rows` if the rows went into a file, or if dbt made the table, and `rows of an edition` if dbt"
+    " added them to a table of several editions",
     "models": "the models of the policy, if it has any, each with its column and numbers. The "
     "program checked them on the rows of the SQL, and left out each group that breaks a model",
     "engine": "the engine that runs the SQL",

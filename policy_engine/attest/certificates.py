@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine.attest.attestation import Unverified
-from policy_engine.attest.parquet_file import ADDED, plain
+from policy_engine.attest.parquet_file import ADDED, is_added, plain
 from policy_engine.attest.validity import moment
 from policy_engine.engines.installed import engine_named
 from policy_engine.errors import DomainError, VerificationFailed
@@ -22,7 +22,7 @@ from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import ROWS, Certificate, Terms
 from policy_engine.kernel.claim import Claim, to_json
 from policy_engine.kernel.decoding import claim_from
-from policy_engine.kernel.editions import Edition
+from policy_engine.kernel.editions import PART, Edition
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
@@ -108,10 +108,14 @@ def _promised(certificate: Certificate) -> dict[str, object]:
 
 
 def added_edition(certificate: Certificate) -> str:
-    """The edition whose rows were added to a table; empty of a table or a file by itself."""
-    terms = certificate.terms
-    is_added = terms.edition is not None and terms.published_as.startswith(ADDED)
-    return terms.edition.name if terms.edition is not None and is_added else ""
+    """The edition whose rows a table has beside those of others; empty of a table by itself."""
+    edition = certificate.terms.edition
+    return edition.name if edition and is_added(certificate.terms.published_as) else ""
+
+
+def is_made_by_dbt(certificate: Certificate) -> bool:
+    """Whether dbt made the table that a certificate is of; of a file it says nothing."""
+    return certificate.terms.published_as in (ROWS, PART)
 
 
 def query_digest(certificate: Certificate) -> str:
@@ -275,7 +279,7 @@ def _purpose(value: object) -> str:
 
 
 def _published_as(value: object) -> str:
-    return ROWS if value == ROWS else _matching(ENVELOPE, value)
+    return str(value) if value in (ROWS, PART) else _matching(ENVELOPE, value)
 
 
 def _engine(value: object) -> str:

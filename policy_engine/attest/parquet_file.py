@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.attest.results import Results
 from policy_engine.errors import FileError
 from policy_engine.kernel.claim import digest_of
+from policy_engine.kernel.editions import PART
 from policy_engine.opening import bytes_in
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ UNCHECKED = (
     "whether {} holds anything beside its rows: it says that {} wrote it, and only the same version"
     " can write it again to compare; here is {}"
 )
+
+
+def is_added(published_as: str) -> bool:
+    """Whether what is published so are rows of a table that has those of other editions too."""
+    return published_as == PART or published_as.startswith(ADDED)
 
 
 def write_parquet(rows: pa.Table, where: Path | io.RawIOBase, metadata: Mapping[str, str]) -> None:

@@ -37,6 +37,7 @@ from policy_engine.dbt.releases import (
     named,
     print_of,
     printed_for,
+    published_as,
     sources_in,
 )
 from policy_engine.dbt.sources import of_manifest
@@ -49,7 +50,7 @@ from policy_engine.errors import (
     PolicyError,
     WarehouseError,
 )
-from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
@@ -314,7 +315,7 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
         claim, query = printed_for(release, table, dialect, text)
         if plain(text) != plain(query):
             raise Unlike(release, "it has other comments or blanks")
-        terms = terms_of(policy, ROWS, warehouse.engine_version, warehouse.settings)
+        terms = terms_of(policy, published_as(policy), warehouse.engine_version, warehouse.settings)
         return certificate_of(query, claim, dialect.name, terms)
     except PolicyError as error:
         raise PolicyError(located(error.problems, policy.file)) from None

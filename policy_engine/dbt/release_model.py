@@ -21,14 +21,14 @@ from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.joining import with_beside
 from policy_engine.dbt.editions import after_git_edition, own_places, own_spans, with_git_edition
-from policy_engine.dbt.releases import drawn_model, model_name, release_id
+from policy_engine.dbt.releases import drawn_model, model_name, published_as, release_id
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.texts import escaped, opens, text_md5
 from policy_engine.dbt.types import Columns, released_types, table_of
 from policy_engine.dialects import Engine
 from policy_engine.engines.sql_rules import rules_of
 from policy_engine.errors import InternalError, PolicyError, Problem
-from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.mechanisms.meanings import meaning_of
@@ -302,7 +302,7 @@ def release_model(
         table=table,
         types=types,
         text=_DRAWN.format(**heading, salts=salts, query=template, values=len(places)),
-        certificate=certified(query, claim, dialect.name, terms_of(own, ROWS, "")),
+        certificate=certified(query, claim, dialect.name, terms_of(own, published_as(own), "")),
         shown=_READ.format(**heading, drawn=drawn_model(policy), columns=listed),
     )
 

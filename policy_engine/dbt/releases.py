@@ -38,9 +38,9 @@ from policy_engine.errors import (
     Problem,
     VerificationFailed,
 )
-from policy_engine.kernel.certificate import NotPrinted, check_text
+from policy_engine.kernel.certificate import ROWS, NotPrinted, check_text
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.editions import Edition
+from policy_engine.kernel.editions import PART, Edition
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.opening import text_in
@@ -226,6 +226,11 @@ def model_name(policy: Policy) -> str:
 def release_id(policy: Policy) -> str:
     """What a release is called: as the table that is read, of this version."""
     return f"{model_name(policy)}_v{policy.release.version}"
+
+
+def published_as(policy: Policy) -> str:
+    """What a certificate says of where the rows of a release go: dbt makes its table."""
+    return PART if policy.release.append else ROWS
 
 
 def drawn_model(policy: Policy) -> str:

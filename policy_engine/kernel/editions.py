@@ -15,6 +15,8 @@ from policy_engine.values import frozen
 
 NAMED_BY_HAND = "a small letter, and up to 39 small letters, digits, - and _"
 """What an edition is called that somebody asks for: no period of a calendar is called so."""
+PART = "rows of an edition"
+"""What a query is published as whose rows are added by dbt to a table of several editions."""
 _BY_HAND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 

@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 from policy_engine.accounting.events import Event, Unbounded
 from policy_engine.accounting.windows import known_as
 from policy_engine.attest.approvals import Brought, Stage
-from policy_engine.attest.parquet_file import ADDED, predicate_digest, record_text
+from policy_engine.attest.parquet_file import is_added, predicate_digest, record_text
 from policy_engine.errors import DomainError, LedgerError
 from policy_engine.ledger.asked import Asked, read_text
 from policy_engine.ledger.chain import Foreign, Record
@@ -83,8 +83,7 @@ class Run:
     @property
     def appended(self) -> str:
         """The edition whose rows are a part of a table; empty of one that is a table or a file."""
-        is_added = str(self.predicate.get("published_as", "")).startswith(ADDED)
-        return self.edition if is_added else ""
+        return self.edition if is_added(str(self.predicate.get("published_as", ""))) else ""
 
     @cached_property
     def digest(self) -> str:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.attestation import unverified_release
-from policy_engine.attest.certificates import added_edition, certificate_in
+from policy_engine.attest.certificates import added_edition, certificate_in, is_made_by_dbt
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import certificate_path, read_parquet
 from policy_engine.attest.values import plain_lines, plain_values
-from policy_engine.errors import FileError, UsageError, to_install
+from policy_engine.errors import FileError, UsageError, WarehouseError, to_install
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.editions import Edition
@@ -51,6 +51,11 @@ ERROR = "_sd"
 LOW, HIGH = "_low", "_high"
 """The same of the ends between which what counts lies in 95 of 100 releases."""
 _PUTS_BACK = "move it away, and 'policy-engine restore POLICY' puts back what was released"
+_IN_DBT = (
+    "dbt made the table {}, and policy-engine.yaml does not say where: add a line such as"
+    " 'warehouses: {{wh: {{type: dbt, profile: PROFILE, target: TARGET}}}}', with the profile that"
+    " dbt_project.yml names and the target of the release"
+)
 _FIRST = 10
 MOST_BARS = 40
 
@@ -339,8 +344,9 @@ def open_release(place: str | Path, project: Project | None = None) -> OpenedRel
     if named == path and stated.subject_name.lower().endswith(".parquet"):
         path = named.with_name(Path(stated.subject_name).name)
     if path == named:
-        table = _of_table(stated.subject_name, certificate, project or project_at(Path.cwd()))
-        return OpenedRelease(stated.subject_name, certificate, _sorted(certificate.claim, table))
+        name, claim = stated.subject_name, certificate.claim
+        lines = lines_of_table(name, certificate, project or project_at(Path.cwd()))
+        return OpenedRelease(name, certificate, _sorted(claim, _typed(claim, lines)))
     table, claim = rows_of(path), certificate.claim
     count = () if claim.count is None else (claim.count,)
     lost = {*claim.released, *count, *claim.law.beside} - {*table.column_names}
@@ -374,15 +380,21 @@ def picture_of(certificate: Certificate, lines: Sequence[Line]) -> str:
         return ""
 
 
-def _of_table(name: str, certificate: Certificate, project: Project) -> pa.Table:
-    """The rows of a table, whose values an engine writes as texts."""
-    with closing(connected(project.warehouse)) as warehouse:
+def lines_of_table(name: str, certificate: Certificate, project: Project) -> list[Line]:
+    """The rows of a table that a certificate is of, each value as the engine writes it.
+
+    Of a table of several editions those of one.
+
+    Raises FileError, WarehouseError: it cannot be read.
+    """
+    named = project.warehouse
+    if is_made_by_dbt(certificate) and named.type == "duckdb" and named.database is None:
+        raise WarehouseError(_IN_DBT.format(name))
+    with closing(connected(named)) as warehouse:
         target = warehouse.target(name)
         if not warehouse.exists(target):
-            law = f"the table {name} is not in the project's warehouse"
-            raise FileError(f"{law} {project.warehouse.name}")
-        lines = list(warehouse.release_lines(target, added_edition(certificate)))
-    return _typed(certificate.claim, lines)
+            raise FileError(f"the table {name} is not in the project's warehouse {named.name}")
+        return list(warehouse.release_lines(target, added_edition(certificate)))
 
 
 def _typed(claim: Claim, lines: Sequence[Line]) -> pa.Table:

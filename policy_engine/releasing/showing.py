@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from policy_engine.attest.attestation import Unverified, unverified_release
-from policy_engine.attest.certificates import added_edition, certificate_in
+from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.attest.values import plain_lines
 from policy_engine.errors import FileError, UsageError, VerificationFailed
@@ -23,12 +22,11 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import unread
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
-from policy_engine.releasing.opened import in_reading_order, of_groups, rows_of
+from policy_engine.releasing.opened import in_reading_order, lines_of_table, of_groups, rows_of
 from policy_engine.releasing.publish import is_release, record_of
 from policy_engine.releasing.requests import certificate_of
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks_read
 from policy_engine.values import frozen
-from policy_engine.warehouse.connecting import connected
 
 Line = tuple[Any, ...]
 _TAKES = "show takes a release's Parquet file, or the certificate of a table"
@@ -140,14 +138,7 @@ def _without_certificate(path: Path, certificate: Path) -> str:
 
 def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int) -> FirstRows:
     name, certified = stated.subject_name, certificate_in(stated)
-    with closing(connected(project.warehouse)) as warehouse:
-        target = warehouse.target(name)
-        if not warehouse.exists(target):
-            raise FileError(
-                f"the table {name}, of which {certificate} is the certificate, is not in the"
-                f" project's warehouse {project.warehouse.name}"
-            )
-        lines = list(warehouse.release_lines(target, added_edition(certified)))
+    lines = lines_of_table(name, certified, project)
     if digest_of_lines(lines)[0] != stated.subject_sha256:
         raise VerificationFailed((f"the table {name} is not the one that {certificate} is of",))
     claim, meaning = certified.claim, meaning_of(certified.claim)

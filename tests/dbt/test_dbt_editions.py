@@ -106,6 +106,10 @@ def _story(engine: str, folder: Path) -> dict[str, object]:
             for path in shop.folder.rglob("models/**/*.certificate.json")
         )
         story["certificate"] = (shop.folder / story["certificates"][0]).read_text()  # type: ignore[index]
+        story["not shown"] = shop.engine_says("show", story["certificates"][1])  # type: ignore[index]
+        with (shop.folder / "policy-engine.yaml").open("a") as file:
+            file.write("warehouses: {wh: {type: dbt, profile: shop, target: prod}}\n")
+        story["shown"] = shop.engine_says("show", story["certificates"][1])  # type: ignore[index]
         return story
 
 
@@ -213,6 +217,17 @@ def test_git_has_new_certificates_and_nothing_else(story):
         f"2026-0{month}.certificate.json" for month in (7, 8, 9)
     ]
     assert story["certificate"].startswith("{\n  ")
+
+
+def test_an_edition_is_shown_without_the_others(story):
+    assert "add a line such as 'warehouses: {wh: {type: dbt, profile:" in story["not shown"]["err"]
+    assert story["shown"]["code"] == 0, story["shown"]
+    said = str(story["shown"]["out"])
+    assert "orders_public_v1: 3 rows" in said
+    assert "this is edition 2026-08" in said
+    shown = sorted(tuple(line.split()) for line in said.splitlines()[2:5])
+    of_it = [row[1:] for row in story["second"] if row[0] == "2026-08"]
+    assert shown == [(store, f"{n:,}") for store, n in of_it]
 
 
 def _refreshed(folder: Path) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -17,9 +18,9 @@ from policy_engine.attest.rows import how_to_export
 from policy_engine.attest.signers import KeySigner
 from policy_engine.compile.rendering import headed
 from policy_engine.errors import VerificationFailed
-from policy_engine.kernel.certificate import Terms, certify
+from policy_engine.kernel.certificate import ROWS, Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.editions import Edition
+from policy_engine.kernel.editions import PART, Edition
 from policy_engine.kernel.filters import within
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.kernel.printing import printed
@@ -27,6 +28,7 @@ from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, Relation, Rows
 from policy_engine.kernel.types import Type
+from policy_engine.releasing.requests import Ends, new_run
 
 NOVEMBER = Edition("2026-11", "UTC", "visited")
 ENDS = (date(2026, 11, 1), date(2026, 12, 1))
@@ -150,3 +152,26 @@ def test_a_table_by_itself_is_exported_whole():
     made = certificate(NOVEMBER, ENDS, 'CREATE TABLE "visits" AS')
     assert added_edition(made) == added_edition(certificate(None)) == ""
     assert "COPY (FROM visits)" in how_to_export(made, "visits")
+
+
+REFRESH = Edition("2026-11", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("edition", "ends", "published_as", "added"),
+    [
+        (NOVEMBER, ENDS, PART, "2026-11"),
+        (REFRESH, None, PART, "2026-11"),
+        (REFRESH, None, ROWS, ""),  # it takes the place of the last
+        (None, None, ROWS, ""),
+    ],
+)
+def test_dbts_table_of_several_editions_is_read_by_edition(key, edition, ends, published_as, added):
+    made, name = certificate(edition, ends, published_as), "prod.main.visits_v1"
+    facts = predicate_of(made)
+    assert certificate_in(Unverified("", "", facts)) == made
+    assert added_edition(made) == added
+    found = verified(key, facts, name)
+    assert any("WHERE edition = '2026-11'" in each for each in found.unchecked) is bool(added)
+    run = new_run("", Ends.of_table(name, Path("a"), Path()), made, {})
+    assert run.appended == added
