@@ -22,7 +22,7 @@ from policy_engine.attest.attestation import (
     stated_type,
     type_of_release,
 )
-from policy_engine.attest.certificates import added_edition, certificate_in
+from policy_engine.attest.certificates import added_edition, certificate_in, is_made_by_dbt
 from policy_engine.attest.choices import ChoiceStated
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
@@ -33,7 +33,7 @@ from policy_engine.errors import (
     PolicyEngineError,
     UsageError,
 )
-from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.entry import Charge, Entry, Run
@@ -141,8 +141,8 @@ def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
         beside = folder / called if _is_copy(path) else path
         added = added_edition(certificate)
         ends = Ends.of_table(said.subject_name, beside, project.directory, added)
-        if certificate.terms.published_as == ROWS:  # by dbt, which calls a release as its model
-            name = path.name.partition(".")[0]
+        if is_made_by_dbt(certificate):  # there the table names the place, and no policy does
+            name = said.subject_name
     run = new_run(release_id(certificate), ends, certificate, {})
     return run, place_of(name, ends, certificate.terms.edition or Edition())
 

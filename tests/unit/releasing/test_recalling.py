@@ -10,12 +10,13 @@ import pytest
 from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX
+from policy_engine.kernel.editions import Edition
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.releasing.charging import charge_of, planned
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.publish import COPIES
 from policy_engine.releasing.recalling import _charge, _run
-from policy_engine.releasing.requests import Ends
+from policy_engine.releasing.requests import Ends, place_of
 
 EXAMPLES = Path(__file__).parents[3] / "policies"
 NAMES = ("event", "epsilon", "delta", "neighbours", "policy_name", "policy_digest",
@@ -75,3 +76,16 @@ def test_of_every_kind(changes):
         assert old in text
         text = text.replace(old, new)
     check(load_policy_text(text, ADULT, ADULT.parent, unpromised=True))
+
+
+@pytest.mark.parametrize("file", ["towns_v1.prod.certificate.json", "towns_v1.prod/2026-07.json"])
+def test_dbts_release_has_the_place_of_its_table(file):
+    policy = load_policy(ADULT, unpromised=True)
+    with planned(policy, project_of(policy)) as plan:
+        facts = predicate_of(plan.certificate)
+    assert facts["published_as"] == "rows"
+    name, path = "wh.prod.towns_v1", ADULT.parent / file
+    run, place = _run(Unverified(name, "0" * 64, facts), path, project_of(policy))
+    ends = Ends.of_table(name, path, project_of(policy).directory)
+    assert place == place_of(name, ends, Edition())  # as Desk.place
+    assert Ends.of_run(run, project_of(policy).directory) == ends
