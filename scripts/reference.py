@@ -421,47 +421,92 @@ def warehouses_text() -> str:
     from policy_engine.engines import OURS
 
     rows = "\n".join(_dialect_row(dialect) for dialect in OURS.values())
-    header = (
-        "| engine | `dialect` | runs | native sample | `as: rows` | types in `source.columns` |"
-    )
+    does = " | ".join(_DOES.values())
+    header = f"| engine | `dialect` | runs | {does} |\n{'|---' * (3 + len(_DOES))}|"
     sections = "\n\n".join(_engine_section(dialect) for dialect in OURS.values())
-    return f"{header}\n|---|---|---|---|---|---|\n{rows}\n\n{sections}"
+    return f"{header}\n{rows}\n\n{_shared_refusals()}\n\n{sections}"
+
+
+_DOES = {
+    "join": "`source.join`",
+    "choice": "medians",
+    "strict_cast": "types in `source.columns`",
+    "native_sample": "native sample",
+    "repeat": "`as: rows`",
+}
 
 
 def _dialect_row(dialect: Any) -> str:
     from policy_engine.policy.project_models import WAREHOUSES
 
     runs = "yes" if dialect.name in WAREHOUSES else "printed only"
-    does = [
-        "no" if operation in dialect.lacks else "yes"
-        for operation in ("native_sample", "repeat", "strict_cast")
-    ]
+    does = ["no" if operation in dialect.lacks else "yes" for operation in _DOES]
     return row(dialect.title, f"`{dialect.name}`", runs, *does)
 
 
+@cache
+def _refusals() -> dict[tuple[str, str, str], list[str]]:
+    """Each operation that is refused, why, and the remedy; with the engines of which it is so."""
+    from policy_engine.engines import OURS
+
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for engine in OURS.values():
+        for operation, (reason, remedy) in engine.lacks.items():
+            if operation != "try_cast" or "strict_cast" not in engine.lacks:
+                found.setdefault((operation, reason, remedy), []).append(engine.title)
+    operations = [*_OPERATIONS]
+    return dict(sorted(found.items(), key=lambda each: operations.index(each[0][0])))
+
+
+def _shared_refusals() -> str:
+    """What two engines or more refuse for one reason."""
+    from policy_engine.engines import OURS
+    from policy_engine.policy.project_models import WAREHOUSES
+
+    lines = [
+        "## What several engines refuse\n",
+        "| what is refused | on | why | what to do instead |\n|---|---|---|---|",
+    ]
+    printed = [engine.title for engine in OURS.values() if engine.name not in WAREHOUSES]
+    for (operation, reason, remedy), engines in _refusals().items():
+        others = [engine.title for engine in OURS.values() if engine.title not in engines]
+        on = f"all except {', '.join(others)}" if len(others) < 5 else ", ".join(engines)
+        on = "all whose SQL is printed only" if engines == printed else on
+        if len(engines) > 1:
+            lines.append(row(_OPERATIONS[operation], on, _of_engine(reason, "the engine"), remedy))
+    return "\n".join(lines)
+
+
+def _of_engine(reason: str, name: str) -> str:
+    """A message names the engine before the reason; a row of a table says it in the reason."""
+    return re.sub(r"^it\b|\bit$", name, re.sub(r"^its\b", f"{name}'s", reason))
+
+
 def _engine_section(engine: Any) -> str:
-    """How a dialect draws the sample, what it rests on, and what it refuses, with the reason."""
-    from decimal import Decimal
-
-    from policy_engine.kernel.fragments import in_sample
-
-    keyed, _ = in_sample(engine.name, "person", Decimal("0.1"))
-    page = f"[The vendor's page]({_VENDORS[engine.name]})"
-    lines = [f"## {engine.title}\n\n{page}. This condition selects a keyed sample of persons:\n"]
-    lines.append(f"```text\n{keyed}\n```\n")
-    own = {name: text for name, text in engine.assumes.items() if name != "native"}
-    lines += [f"* The certificate assumes that {text}." for text in own.values()]
+    """What a dialect's certificates rest on, and what it alone refuses, with the reason."""
+    lines = [f"## {engine.title}\n", f"[The vendor's page]({_VENDORS[engine.name]})."]
+    assumed = [text for name, text in engine.assumes.items() if name != "native"]
     if "native" in engine.assumes:
         # What it says of the session is a line of its own above.
-        native = engine.assumes["native"].removesuffix(", and " + own.get("session", ""))
-        lines.append(f"* With native sampling, the certificate assumes that {native}.")
-    if engine.lacks:
-        lines += ["", "| what is refused | why | what to do instead |", "|---|---|---|"]
-    for operation, (reason, remedy) in engine.lacks.items():
-        # A message names the engine before the reason; a row of the table says it in the reason.
-        named = re.sub(r"^it(s?) ", lambda m: engine.title + ("'s " if m[1] else " "), reason)
-        lines.append(row(_OPERATIONS[operation], named, remedy))
+        native = engine.assumes["native"].removesuffix(", and " + engine.assumes.get("session", ""))
+        assumed.append(f"with native sampling, {native}")
+    lines += ["The certificate assumes:\n", *(_listed(text) for text in assumed)]
+    own = [
+        row(_OPERATIONS[operation], _of_engine(reason, engine.title), remedy)
+        for (operation, reason, remedy), engines in _refusals().items()
+        if engines == [engine.title]
+    ]
+    if own:
+        lines += ["", "| what else is refused | why | what to do instead |", "|---|---|---|", *own]
     return "\n".join(lines)
+
+
+def _listed(text: str) -> str:
+    """An assumption as a point of a list; its parts, if it has several, below it."""
+    head, _, parts = text.partition(": ")
+    if "; " not in parts:
+        return f"* {text}"
+    return "\n".join([f"* {head}:", *(f"  * {part}" for part in parts.split("; "))])
 
 
 _VENDORS = {
@@ -491,7 +536,7 @@ _OPERATIONS = {
     "repeat": "`as: rows` under `release`",
     "choice": "medians and quantiles",
     "bytewise": "a text with a collation",
-    "text_key": "a unit whose key is text",
+    "text_key": "a text as the key in `privacy_unit`",
     "create_table": "a release into a table",
     "blank_label": "some texts as a label",
     "zone": "`truncate` in another zone than UTC",
