@@ -128,8 +128,8 @@ class CsvSpec(Document):
     escape: _OptionalCharacter = None
     """The character before a quote inside a field, if quotes are not written twice: `"\\\\"`."""
     header: Annotated[bool | None, fields.flag] = None
-    """Whether the first line has the names of the columns. Without this key, it does if it looks
-    like names.
+    """`true`: the first line has the names of the columns. `false`: it is a row. By default the
+    first line has names if it looks like names.
     """
     columns: Annotated[fields.Lines, fields.a_list("names", "as in [age, sex]", minItems=1)] = ()
     """The names of the columns. With `header: false` the file has no names. With `header: true`
@@ -144,7 +144,9 @@ class CsvSpec(Document):
     trim: fields.FlagField = False
     """`true`: spaces around every value are removed."""
     nulls: _Words = ()
-    """Values that mean "no value", such as `["NA", "\\\\N"]`. An empty field always means it."""
+    """Values that mean "no value", such as `["NA", "\\\\N"]`. An empty field always means "no
+    value".
+    """
     decimal: Annotated[str, fields.word(".", ",")] = "."
     """The decimal mark, in columns that `source.columns` reads as numbers."""
     thousands: Annotated[str | None, fields.word(*_MARKS)] = None
@@ -154,12 +156,12 @@ class CsvSpec(Document):
     units: _Words = ()
     """Texts that may stand before or after a number, and are removed, such as `["€", "%"]`."""
     dates: Annotated[tuple[str, ...], _many(_format, "string")] = ()
-    """The format of dates and timestamps, in columns that are read as such. If you name several
-    formats, they are tried in turn.
+    """The format of dates and timestamps, such as `"%d.%m.%Y"`, in columns that `source.columns`
+    reads as such. If you name several formats, they are tried in turn.
     """
     century: Annotated[int | None, fields.integer(1000, 9900)] = None
-    """The first of the hundred years that `%y` can mean. With 1926, the year 26 is 1926, and 25 is
-    2025.
+    """Required for `%y` in `dates`: the first of the hundred years that `%y` can mean. With 1926,
+    the year 26 is 1926, and 25 is 2025.
     """
     true: _Words = ()
     """The words for true, in columns that are read as boolean. Upper and lower case are the

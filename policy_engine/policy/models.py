@@ -36,11 +36,11 @@ class SampleSpec(Document):
     """How the sample is drawn."""
 
     rate: fields.RateField
-    """The probability that a unit is in the sample. `auto` chooses the greatest
-    rate that meets the guarantee.
+    """The probability that a person is in the sample. `auto` chooses the greatest rate that meets
+    the guarantee.
     """
     method: Annotated[fields.Method, fields.word_of(fields.Method)] = "keyed"
-    """`keyed`: a hash with a secret key chooses the units. `native`: the warehouse's own sampling
+    """`keyed`: a hash with a secret key chooses the people. `native`: the warehouse's own sampling
     chooses rows.
     """
 
@@ -50,16 +50,17 @@ class GuaranteeSpec(Document):
 
     meant = time_models.MEANT_GUARANTEE
     epsilon: fields.StepField
-    """ε. Take two neighbouring tables and any set of results. The probability of this set under
-    one table is at most e^ε times its probability under the other table, plus δ.
+    """ε: a smaller ε protects more. The exact meaning: take two neighbouring tables and any set of
+    results. The probability of this set under one table is at most e^ε times its probability under
+    the other table, plus δ.
     """
     delta: Annotated[Decimal, fields.number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
     """δ, the small number that the formula of `epsilon` adds. δ is not the probability that
     something goes wrong.
     """
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """`add_remove`: one of two neighbouring tables lacks one person of the other table.
-    `replace_one`: one of the two tables has another person instead.
+    """Which two tables are neighbours. `add_remove`: one table has one person less. `replace_one`:
+    one table has another person instead.
     """
 
 
@@ -147,7 +148,7 @@ class PolicyDocument(Document):
     source: source_models.SourceSpec
     """The table or file that is read."""
     privacy_unit: Annotated[Literal["row"] | source_models.UnitSpec, source_models.UNIT]
-    """Who is protected. `row`: each row is one person. Otherwise name the column that identifies
+    """Who is protected. `row`: each row is one person. A mapping names the column that identifies
     the person.
     """
     recode: Annotated[
@@ -155,9 +156,9 @@ class PolicyDocument(Document):
     ]
     """Each released column, with its recoding. A column that is not named here is not released."""
     refresh: time_models.RefreshSpec | None = None
-    """Release the whole source again in each period of a calendar."""
+    """Release the whole source again in each period of a calendar, such as each month."""
     period: time_models.PeriodSpec | None = None
-    """Release the rows of each period once, after the period has ended."""
+    """Release the rows of each period, such as a month, once, after the period has ended."""
     revise: time_models.ReviseSpec | None = None
     """Draw each period a second time, at a fixed time after its end."""
     filter: Annotated[
@@ -165,9 +166,9 @@ class PolicyDocument(Document):
     ] = fields.EMPTY
     """The rows that count: for each column named here, a condition on its value."""
     mechanism: Annotated[Mechanism | None, fields.word_of(Mechanism)] = None
-    """The mechanism. Without this key it is `sampled_suppression` if the policy has a `sample`,
-    and `noisy_counts` if not. `randomised_response` and `ab_insertion` need columns with a public
-    list of values.
+    """How chance enters the release. The default is `sampled_suppression` if the policy has a
+    `sample`, otherwise `noisy_counts`. `randomised_response` and `ab_insertion` need columns with a
+    public list of values.
     """
     sample: SampleSpec | None = None
     """How the sample is drawn. Required for sampled_suppression, and only allowed there."""
@@ -202,12 +203,12 @@ class PolicyDocument(Document):
     part: noisy_counts.PartSpec | None = None
     """Count one random part of the people instead of everybody. Only for noisy_counts."""
     k: fields.OptionalKField = None
-    """The least size of a group that is shown. With a sample, the size in the sample counts, and
-    `auto` chooses k. Without a sample, each group that is shown certainly has k people in the
-    source.
+    """The least size of a group that is shown. With a sample, this is the size in the sample, and
+    `k: auto` chooses it. Without a sample, it is the size in the source: each group that is shown
+    certainly has k people there.
     """
     auto: AutoSpec | None = None
-    """How k and the rate are chosen if `k` and `sample.rate` are both `auto`. Without this key the
+    """How k and the rate are chosen if `k` and `sample.rate` are both `auto`. By default the
     program chooses the pair with the least k/rate.
     """
     models: ModelsSpec | None = None
@@ -216,23 +217,23 @@ class PolicyDocument(Document):
         Literal["none", "planned"] | GuaranteeSpec | time_models.EditionsSpec,
         time_models.guarantee_or_editions(_GUARANTEE),
     ]
-    """The ε and δ that are certified, and the neighbours. `{editions: 12}`: twelve editions like
-    this use up one window of the account. `planned`: the plan of the account sets ε and δ. `none`:
-    no (ε, δ) is promised.
+    """The ε and δ that are certified. `{editions: 12}`: twelve editions like this use up the
+    account's limit for one window, such as a year. `planned`: the plan of the account sets ε and δ.
+    `none`: no ε and δ are promised.
     """
     release: ReleaseSpec
     """The file or table that is written, and its form."""
     account: fields.OptionalLineField = None
-    """The account that pays. The project file sets its limit. Without this key the account has the
-    name of the source.
+    """The account that pays. The project file sets its limit. By default the account has the name
+    of the source.
     """
     search: SearchSpec | None = None
-    """The levels of the columns that `policy-engine search` may choose from. The search writes a
-    policy, and you release that policy instead of this one.
+    """The levels of the columns from which `policy-engine search` chooses. The search writes a
+    second policy, which you release instead of this one.
     """
     grouping: Annotated[fields.Grouping, fields.word_of(fields.Grouping)] = "auto"
-    """This key changes only the speed. `raw_first` groups by the source's values and then recodes
-    the groups. `recoded` recodes every row.
+    """Changes only the speed. `raw_first` groups by the source's values and then recodes the
+    groups. `recoded` recodes every row.
     """
 
     @classmethod

@@ -33,15 +33,13 @@ class BinsSpec(Document):
         tuple[Annotated[CutPoint, fields.cut], ...],
         fields.a_list("numbers, dates or timestamps", _WRITE_CUTS, minItems=1),
     ]
-    """The cuts, in rising order. The first interval is everything below the first cut. The last is
-    everything from the last cut on.
+    """The cuts, in rising order. The first interval is everything below the first cut. The last
+    interval is everything from the last cut on.
     """
     labels: Annotated[tuple[fields.LabelField, ...], fields.a_list("texts", minItems=2)] = ()
-    """A name for each interval. There is one label more than there are cuts."""
+    """A name for each interval: one name more than there are cuts."""
     missing: fields.OptionalLabelField = None
-    """A text that is shown instead of NULL, for empty values and all other values that become
-    NULL.
-    """
+    """The text that is shown for empty values, and for all other values that become NULL."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -108,9 +106,7 @@ class HierarchySpec(Document):
     other: fields.LabelOrNullField = "other"
     """The label of a value that is not in the file."""
     missing: fields.OptionalLabelField = None
-    """A text that is shown instead of NULL, for empty values and all other values that become
-    NULL.
-    """
+    """The text that is shown for empty values, and for all other values that become NULL."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -131,9 +127,7 @@ class MapSpec(Document):
     other: fields.LabelOrNullField
     """The label of a value that is not in the map. `null` means NULL."""
     missing: fields.OptionalLabelField = None
-    """A text that is shown instead of NULL, for empty values and all other values that become
-    NULL.
-    """
+    """The text that is shown for empty values, and for all other values that become NULL."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -146,9 +140,7 @@ class PrefixSpec(Document):
     prefix: fields.PositiveField
     """The number of characters."""
     missing: fields.OptionalLabelField = None
-    """A text that is shown instead of NULL, for empty values and all other values that become
-    NULL.
-    """
+    """The text that is shown for empty values, and for all other values that become NULL."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -161,8 +153,8 @@ class TruncateSpec(Document):
     """
 
     truncate: Annotated[Unit, fields.word_of(Unit)]
-    """The unit of time. Weeks are ISO 8601 weeks. For a time with a zone, the clocks of the
-    project's zone decide.
+    """The unit of time. Weeks are ISO 8601 weeks. A time with a zone is first converted to the
+    project's zone.
     """
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
@@ -225,7 +217,7 @@ def _step(found: object) -> object:
 
 
 class LevelsSpec(Document):
-    """One of several recodings. Each of them is coarser than the one before."""
+    """One of several recodings. Each recoding is coarser than the one before."""
 
     needs = ("level", "write level: 1 for the first of them")
 
@@ -242,9 +234,7 @@ class LevelsSpec(Document):
     level: fields.PositiveField
     """The level that is released. 1 is the first recoding of the list."""
     missing: fields.OptionalLabelField = None
-    """A text that is shown instead of NULL, for empty values and all other values that become
-    NULL.
-    """
+    """The text that is shown for empty values, and for all other values that become NULL."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:

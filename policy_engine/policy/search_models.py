@@ -36,9 +36,9 @@ class SearchSpec(Document):
     none.
     """
     precision: fields.OptionalShareField = None
-    """With this key, the search compares only candidates with at least this precision, and
-    chooses the candidate that shows most people. Without this key, it chooses the candidate with
-    the greatest product of people shown and precision.
+    """The least precision of a candidate. Precision is 1 if nothing is recoded, and 0 if nothing is
+    left. With this key, the search chooses the candidate that shows most people. Without it, the
+    search chooses the greatest product of people shown and precision.
     """
     weights: Annotated[
         dict[str, Annotated[Decimal, _WEIGHT]],

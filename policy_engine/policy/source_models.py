@@ -118,17 +118,18 @@ class UnitSpec(Document):
     )
 
     column: Annotated[fields.OptionalLineField, BeforeValidator(_one_column)] = None
-    """The column that identifies the person. A person may have many rows."""
+    """The key column: its value identifies the person. A person may have many rows."""
     columns: ColumnsField = ()
     """Several columns that together identify the person, such as `[hospital, patient]`."""
     rows: Annotated[Literal["all", "any", "one"] | OrderSpec, _ROWS] = "all"
     """The rows of a person that count. `all`: all rows, in at most `contribution.max_groups`
-    groups. `any`: one row, chosen by a hash with a secret key. `one`: you know that nobody has a
-    second row. Or a mapping: the first row in an order.
+    groups. `any`: one row, chosen at random. `one`: one row, and you know that nobody has a second
+    row. A mapping: the first row in an order.
     """
     stays: Annotated[bool, _STAYS] = False
-    """`true`: you confirm that a person always has the same value here, and that nobody else ever
-    has this value. Without this key, the prices of releases of different parts (`part`) add up.
+    """For policies with `part`. `true`: you confirm that a person's value in the key column never
+    changes, and never belongs to somebody else. Without `stays: true`, the prices of releases of
+    different parts add up.
     """
 
     @classmethod
@@ -263,10 +264,10 @@ class JoinSpec(Document):
     table: fields.OptionalLineField = None
     """A table or view of the same warehouse."""
     view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
-    """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
+    """`rowwise`: you confirm that each row of the view comes from the rows of one person."""
     on: _PairsField
-    """The column that both tables have, or `{column of the source: column of this table}`. A table
-    about persons is joined by all columns of `privacy_unit`.
+    """The column that both tables have, or `{column of the source: column of this table}`. If the
+    table is about persons, name all columns of `privacy_unit`.
     """
     columns: Annotated[
         fields.Lines, fields.a_list("columns", "as in [birth_date, sex]", minItems=1)
@@ -410,10 +411,10 @@ class SourceSpec(Document):
     table: fields.OptionalLineField = None
     """A table or view of the warehouse. A view needs `view: rowwise`."""
     view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
-    """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
+    """`rowwise`: you confirm that each row of the view comes from the rows of one person."""
     sampled_at: fields.SampledAtField = Decimal(1)
-    """If the source is itself a sample: the known probability with which each unit of the
-    population was drawn, independently of the others.
+    """Only if the source is itself a secret sample of a population: the known probability with
+    which each person was drawn, independently of the others.
     """
     columns: Annotated[
         dict[str, fields.ColumnTypeField], fields.a_mapping("column: type", minProperties=1)

@@ -130,8 +130,8 @@ class EditionsSpec(Document):
     editions: Annotated[int, fields.integer(1, MOST_EDITIONS)]
     """The number of editions."""
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """`add_remove`: one of two neighbouring tables lacks one person of the other table.
-    `replace_one`: one of the two tables has another person instead.
+    """Which two tables are neighbours. `add_remove`: one table has one person less. `replace_one`:
+    one table has another person instead.
     """
 
 

@@ -71,9 +71,8 @@ class MeasureSpec(Document):
     mean: fields.OptionalLineField = None
     """The source's column whose mean is shown."""
     median: fields.OptionalLineField = None
-    """The source's column whose median is shown. The result is a multiple of `round_to` between
-    the bounds, and is chosen with noise. Medians and quantiles are the last columns of the
-    release.
+    """The source's column whose median is shown, with noise. The result is a multiple of `round_to`
+    between the bounds.
     """
     quantile: fields.OptionalLineField = None
     """The source's column whose quantile is shown. `at` says which quantile.
@@ -92,26 +91,26 @@ class MeasureSpec(Document):
     has a mean of this column, because a mean already needs the count.
     """
     per: Annotated[Literal["row", "person"] | None, fields.word("row", "person")] = None
-    """Required if all rows of a person count. `row`: the value of each row is limited to the
-    bounds. `person`: one value for each person and group is limited to the bounds. This value is
-    the mean of the person's rows, or their total for a `sum`.
+    """Required if all rows of a person count. `row`: each row's value is limited to the bounds.
+    `person`: the rows of a person in a group give one value, and this value is limited to the
+    bounds. The value is the rows' total for a `sum`, otherwise their mean.
     """
     bounds: Annotated[
         tuple[fields.EndField, ...],
         fields.a_list("two numbers", "as in [0, 99]", minItems=2, maxItems=2),
     ] = ()
     """The least and the greatest value that counts. A value outside counts as the nearer bound.
-    This key is required, except with `count`. For a median or quantile, at most 1,000 multiples of
-    `round_to` may lie between the bounds.
+    `count` has no bounds, everything else needs them. For a median or quantile, at most 1,000
+    multiples of `round_to` may lie between the bounds.
     """
     round_to: fields.StepField = Decimal(1)
     """Every value is rounded to a multiple of this number."""
     missing: MissingSpec | None = None
     """What a missing value counts as. Without this key missing values are left out, as in SQL."""
     not_null: fields.FlagField = False
-    """`true`: the catalog says that the column is NOT NULL. Then it has as many values as there
-    are rows, and a mean does not pay for the number of values. A NaN counts as the value between
-    the bounds that is nearest to 0.
+    """`true`: the column is NOT NULL in the database's catalog. Then a mean does not pay for the
+    number of values, because every row has one. A NaN counts as the value between the bounds that
+    is nearest to 0.
     """
 
     @classmethod

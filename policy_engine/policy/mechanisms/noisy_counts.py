@@ -47,8 +47,8 @@ class NoiseSpec(Document):
     needs = ("", "as in noise: {distribution: truncated_laplace}, or leave it out")
 
     distribution: Annotated[fields.Distribution, fields.word_of(fields.Distribution)] = "auto"
-    """`auto` chooses between Laplace and Gaussian noise. For each, it computes the size of a group
-    that is shown in half of all releases. It takes the noise for which this size is smaller.
+    """`auto` takes Laplace or Gaussian noise: the one that shows smaller groups. It compares the
+    size of group that is shown in half of all releases.
     """
 
 
@@ -56,17 +56,18 @@ class ContributionSpec(Document):
     """How much of one person counts, if a person has many rows."""
 
     max_groups: Annotated[int, fields.integer(1, 100)]
-    """The greatest number of groups in which one person counts. If a person is in more groups, a
-    hash with a secret key chooses this many of them.
+    """The greatest number of groups in which one person counts. If a person is in more groups, this
+    many of them are chosen at random.
     """
     max_rows_per_group: Annotated[int | None, fields.integer(1, MOST_ROWS)] = None
-    """The greatest number of rows of one person that count in a group, if rows are counted or
-    measured. If a person has more, a hash with a secret key chooses this many of them.
+    """For counts and measures of rows: the greatest number of rows of one person that count in a
+    group. If a person has more rows, this many of them are chosen at random.
     """
     count_cut: fields.FlagField = False
-    """`true`: the release also shows, with noise, how many people the limits cut. One column each
-    counts the people who are in more groups, have more rows in a group, have a value outside the
-    bounds, or have a missing value. Every row shows the same number for the whole release.
+    """`true`: the release also shows, with noise, how many people the limits cut. There is one
+    column each for people with too many groups, with too many rows in a group, with a value outside
+    the bounds, and with a missing value. Each number is for the whole release, and is the same in
+    every row.
     """
 
 
