@@ -93,7 +93,8 @@ def show(
 
     --output draws the first groups with their 95 % intervals, or writes all rows as CSV. In the
     CSV, a missing value is an empty field without quotes. If the edition has a name, the first
-    column contains this name.
+    column contains this name. The certificate of a Parquet file does not verify a CSV of it, so
+    publish both files.
 
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
