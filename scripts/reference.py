@@ -10,7 +10,9 @@ import importlib
 import inspect
 import json
 import re
+import textwrap
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -59,12 +61,37 @@ def help_text(*words: str) -> str:
 def command_text(name: str) -> str:
     """The help of a command, or of each command of a group, under its own heading."""
     below = [words for words, _ in commands() if words[0] == name]
-    about = " ".join(_program().commands[name].help.partition("\n\n")[0].split())
+    about = _escaped(" ".join(_program().commands[name].help.partition("\n\n")[0].split()))
     if below == [(name,)]:
-        return f"{_escaped(about)}\n\n```text\n{help_text(name)}\n```\n"
-    return f"{_escaped(about)}\n\n" + "\n".join(
-        f"## {' '.join(words)}\n\n```text\n{help_text(*words)}\n```\n" for words in below
+        return f"{about}\n\n```text\n{help_text(name)}\n```\n"
+    helps = {words: _options_of(help_text(*words)) for words in below}
+    having = Counter(option for _, options in helps.values() for option in options)
+    common = [option for option in having if having[option] > len(helps) / 2]
+    rows = "\n".join(row(f"`{option}`", _escaped(meaning)) for option, meaning in common)
+    title = "## Options that most commands have\n\n| option | meaning |\n|---|---|"
+    parts = [f"{about}\n\n{title}\n{rows}\n"]
+    for words, (text, options) in helps.items():
+        own = [lines for option, lines in options.items() if option not in common]
+        also = [option[0].split()[0].strip(",") for option in common if option in options]
+        listed = "\n".join([*own, _wrapped(f"also {', '.join(also)}: see the top of this page")])
+        parts.append(f"## {' '.join(words)}\n\n```text\n{text}\n\nOptions:\n{listed}\n```\n")
+    return "\n".join(parts)
+
+
+def _wrapped(words: str) -> str:
+    return textwrap.fill(
+        words, 80, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
     )
+
+
+def _options_of(text: str) -> tuple[str, dict[tuple[str, str], str]]:
+    """A help without its options, and the lines of each option, by its names and its meaning."""
+    head, _, listed = text.partition("\n\nOptions:\n")
+    options = {}
+    for lines in re.split(r"\n(?=  -)", listed):
+        names, meaning = re.split(r"  +", lines.strip().replace("\n", "   "), maxsplit=1)
+        options[names, " ".join(meaning.split())] = lines
+    return head, options
 
 
 def commands_text() -> str:
