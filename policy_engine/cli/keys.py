@@ -224,10 +224,9 @@ def update(
 ) -> None:
     """Replace your copy of another project's keyring by a newer keyring.
 
-    The newer keyring must have as many signatures of owners as your keyring asks for, and as many
-    as the newer keyring itself asks for. Its serial number must not be lower than that of your
-    keyring. The command checks both conditions, so you can take the newer keyring from any place.
-    But get the first keyring over a channel that you trust.
+    The command checks that enough owners have signed the newer keyring, by the rules of both
+    keyrings. It also checks that the serial number is not lower. So you can take the newer keyring
+    from any place. But get the first keyring over a channel that you trust.
 
     Example: policy-engine keys update census.keys.json download/keys.json
     """

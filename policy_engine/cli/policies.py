@@ -33,7 +33,7 @@ Report = StrEnum("Report", "text json sarif github")
 def init(
     source: Annotated[
         str | None,
-        Argument(help="The source: a Parquet or CSV file, a folder of such files, or a table."),
+        Argument(help="The source: a Parquet or CSV file, a folder of Parquet files, or a table."),
     ] = None,
     output: Annotated[Path, Option("--output", "-o", help="The policy file to write.")] = Path(
         "policy.yaml"

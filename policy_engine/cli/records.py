@@ -215,9 +215,9 @@ def move(
     source. Past charges stay in the old account. If both accounts protect the same people, lower
     the limit of the new account by these charges.
 
-    A policy can have joined a table as public, although the table has rows of people. Then name the
-    table with --public, as the policy names it, and give an entry of this policy. From now on, the
-    table belongs to ACCOUNT, and is not public any more.
+    If a policy joined a table as public by mistake, because it has rows of people, use --public
+    with the policy's name of the table, and give an entry of this policy. From then on, the table
+    belongs to ACCOUNT.
 
     Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
     """
@@ -258,10 +258,8 @@ def rekey(
     why.
 
     First put the new key in the place of the project's sealing key. If no key is there, the command
-    makes one. The ledger names each source with the old key, so that it knows to which account a
-    source belongs. So the old key is still needed. The command encrypts the old key with the new
-    key, and keeps it in the ledger. The names of sources stay the same, and past releases can still
-    be opened.
+    makes one. The ledger still needs the old key to recognise sources and to open past releases. So
+    the command encrypts the old key with the new key, and keeps it in the ledger.
 
     With --lost instead of OLD, the ledger no longer recognises any past release or the account of
     any source. Every release is then charged again. So lower the limits first.

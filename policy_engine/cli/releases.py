@@ -49,26 +49,25 @@ def release(
 ) -> None:
     """Release what is due: certify, charge the account, draw, publish with the certificate.
 
-    If the policy has `refresh` or `period`, each period of its calendar has an edition. The command
-    releases every edition that is due and was not drawn yet, the oldest first. If the policy also
-    has `revise`, the command then draws each older edition a second time when this is due, at its
-    own price. A policy without `refresh` and `period` has one edition. If nothing is due, the exit
-    code is 0.
+    A policy with `refresh` or `period` has one edition for each period of its calendar, such as
+    each month. The command releases every edition that is due, the oldest first. With `revise`, the
+    command also draws an edition a second time when this draw is due, at a second price. A policy
+    without a calendar has one edition. If nothing is due, the exit code is 0.
 
     If you ask again for an edition that was drawn before, you get the same release. The source is
-    not read, nothing is charged, and the exit code is 0. If a crash interrupted a release, the
-    command finishes it. If a release is lost, the output says so.
+    not read, nothing is charged, and the exit code is 0. If a crash interrupted a release, run the
+    same command again to finish it. If a release is lost, the output says so.
 
-    --edition names one edition. If the policy has a calendar, name a period that is due, such as
-    2026-11. Without a calendar, choose any name. A new name is a new draw at a new price. --revise
-    draws an edition again, at a new price.
+    --edition names one edition. With a calendar, name a period that is due, such as 2026-11.
+    Without a calendar, choose any name: a new name is a new draw at a new price. --revise draws an
+    edition again, at a new price.
 
     If you change a policy, its next release is a new draw at its own price. The output says so
     before anything is charged. Editions that were drawn before stay as they are.
 
     If you name several policies, the command first certifies all of them and checks that their
-    accounts can pay. Only then does the first release run. If a later release fails, the releases
-    before it stay, and the output reports them.
+    accounts can pay. Then the releases run, one after another. If one fails, the releases before it
+    stay, and the output reports them.
 
     Example: policy-engine release policies/adult/policy.yaml
     """

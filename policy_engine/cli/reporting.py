@@ -109,14 +109,13 @@ def report(
     amber and the exit code is 4. If the certificate is not valid, the band is red and the exit code
     is 1. Without (ε, δ), the band is never green.
 
-    'search' and 'suggest' also write certificates, and the command makes pages of them, too. For
-    such a page, --release names the policy that was chosen. The page of that policy's release lists
-    the candidates of the choice. For this, the policy must be in this project or named with
-    --policy, and the certificate of the choice must be beside the policy.
+    For a certificate of 'search' or 'suggest', --release names the policy that was chosen. The page
+    of that policy's release then lists the candidates of the choice. For this list, the policy must
+    be in this project or named with --policy, and the certificate of the choice must be beside the
+    policy.
 
-    The page shows the account as it is in the ledger of the policy's project. Without --policy, the
-    page uses the ledger of the project in this folder. A fact that nobody stated is shown as "not
-    stated".
+    The page shows the account from the ledger of the policy's project. Without --policy, it uses
+    the project in this folder. A fact that nobody stated is shown as "not stated".
 
     With --review-policy, a file that you trust, the page shows whose approvals are required and who
     has approved. This needs no ledger. If approvals are missing, the page is red.

@@ -323,10 +323,9 @@ def show(
     """Show everything that matters for the approval of a request. Only the file of the request is
     needed, no ledger, data or policy.
 
-    The output shows the source, the person who is protected, each column with its recode, the
-    filter, the mechanism and the promise. It also shows the price, the assumptions, and the
-    differences from the last approved request for an earlier charge. The people who approve sign
-    digests, and all these facts follow from these digests.
+    The output shows the source, who is protected, each column with its recode, the filter, the
+    mechanism, the promise, the price and the assumptions. It also shows the differences from the
+    last approved request for an earlier charge. An approval signs digests that fix all these facts.
 
     Two facts are known only to the ledger: what is left in the account, and what was approved last.
     The output marks the first fact as a statement of the person who asks. The ledger checks both

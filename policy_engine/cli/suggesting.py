@@ -60,13 +60,13 @@ def suggest(
     among the limits. A narrow limit leaves out rows, or cuts values, of some people. A wide limit
     needs more noise.
 
-    If ε′ is one limit's part of ε, this limit is usually doubled only if at least 2/ε′ people
-    exceed it but not its double. Under replace_one, the number is 4/ε′.
+    A limit is usually doubled only if enough people lie between it and its double. If ε′ is the
+    limit's part of ε, enough are 2/ε′ people: with ε′ = 0.01, 200 people. Under replace_one, enough
+    are 4/ε′.
 
-    The account pays ε before the source is read. The command writes the limits as an ordinary
-    policy, and a certificate that lists the candidates. Nothing else is shown. If you ask again
-    with the same ε, you get the same limits. This costs nothing, and the source is not read.
-    --edition NAME chooses again, at a price.
+    The account pays ε before the source is read. The command writes a new policy with the limits,
+    and a certificate that lists the candidates. Nothing else is shown. If you ask again with the
+    same ε, you get the same limits at no cost. --edition NAME chooses again, at a price.
 
     Example: policy-engine suggest visits.yaml --epsilon 0.02
     """
