@@ -491,7 +491,8 @@ def test_plan_says_how_far_a_mean_is_off_by_the_size_of_a_group(tmp_path, monkey
     planned = cli("plan", "policy.yaml").out
     ends = r"give or take ([\d.]+) / n .* up to ([\d.]+) / n else"
     least, most = re.search(ends, planned).groups()
-    told = re.search(r"with noise, is 10: noise alone; 100: ([\d.]+) to ([\d.]+); 1,000", planned)
+    sizes = r" 1 SD where n, with noise, is 10: noise alone; 100: ([\d.]+) to ([\d.]+); 1,000"
+    told = re.search(sizes, planned)
     assert [float(end) for end in told.groups()] == [
         pytest.approx(float(end) / 100, rel=0.05) for end in (least, most)
     ]

@@ -71,16 +71,14 @@ class NoiseOf:
         low, high = self._ends
         return math.floor(self._both.within(max(-low, high)) / (high - low)) + 1
 
-    def words(self, over: str) -> str:
-        """By how much noise puts it off; ``over`` is how many there are."""
+    def words(self, over: str | None) -> str:
+        """By how much noise puts it off; ``over`` is the column of how many there are, if any."""
         if not self.measure.is_mean:
             return f"{self._both.within(self._own.center or 0) * self._unit:,.6g}"
         middle, end = self._both.within(0), self._both.within(max(map(abs, self._ends)))
         where = digits_of((self._own.center or 0) * self._own.clip.unit)
-        return (
-            f"{middle * self._unit:,.6g} / {over} where the mean is {where}, up to"
-            f" {end * self._unit:,.6g} / {over} elsewhere"
-        )
+        ends = (f"{found * self._unit:,.6g}" for found in (middle, end))
+        return mean_off(next(ends), where, next(ends), over)
 
     def interval(self, value: float, many: int, halves: int) -> Interval:
         """Where what counts lies; of a mean of ``many`` values, as a row tells both.
@@ -122,6 +120,21 @@ class NoiseOf:
         return self.measure.is_mean and found == (low * self._unit, high * self._unit)
 
 
+def mean_off(least: str, middle: str, most: str, over: str | None) -> str:
+    """By how much a mean is off, which is the less the more values there are.
+
+    ``over`` is the column that shows how many; N stands for it where there is none.
+
+    >>> mean_off("7", "40", "10", "n")
+    '7 / n where the mean is 40, up to 10 / n elsewhere'
+    >>> mean_off("7", "40", "10", None)
+    '7 / N where the mean is 40, up to 10 / N elsewhere, where N is the number of values'
+    """
+    many = over or "N"
+    told = f"{least} / {many} where the mean is {middle}, up to {most} / {many} elsewhere"
+    return told if over else f"{told}, where N is the number of values"
+
+
 def count_off(over: int, quantities: Sequence[DrawnBeside], tables: Sequence[IntegerTable]) -> int:
     """By how much the number of values is off in 95 of 100 releases; of 0 that of the people."""
     from policy_engine.accounting.intervals import within
@@ -154,7 +167,7 @@ def within_words(
     told = [f"{divisors[0]} off by at most {within(tables[0]):,}"]
     noises = [NoiseOf(measure, quantities, tables) for measure in measures]
     for noise in noises:
-        over = divisors.get(noise.measure.over or 0, "the number of values")
+        over = divisors.get(noise.measure.over or 0)
         told.append(f"{noise.measure.name} by at most {noise.words(over)}")
     told += [f"{name} by at most {within(table):,}" for name, table in (cuts or {}).items()]
     yield f"in 95 of 100 releases noise puts {'; '.join(told)}"

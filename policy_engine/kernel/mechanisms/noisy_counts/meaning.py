@@ -28,6 +28,7 @@ from policy_engine.kernel.mechanisms.noisy_counts.intervals import (
     NoiseOf,
     count_off,
     left_out_of,
+    mean_off,
     within_words,
 )
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
@@ -803,10 +804,9 @@ def error_of(
         return f"{error:.6g}"
     if not measure.is_mean:
         return f"{math.hypot(error, own.center * by_many) * float(own.clip.unit):.6g}"
-    over = divisors.get(measure.over or 0, "the number of values")
     least, most = _errors_of_mean(measure, quantities, tables)
     middle = digits_of(own.center * own.clip.unit)
-    return f"{least:.6g} / {over} where the mean is {middle}, up to {most:.6g} / {over} elsewhere"
+    return mean_off(f"{least:.6g}", middle, f"{most:.6g}", divisors.get(measure.over or 0))
 
 
 def _errors_of_mean(
@@ -835,7 +835,7 @@ def error_by_size(
         ends = dict.fromkeys(f"{float(f'{end / size:.2g}'):,.9g}" for end in (least, most))
         told.append(f"{size:,}: {' to '.join(ends)}")
     over = divisors.get(measure.over or 0, "the number of values")
-    return f"where {over}, with noise, is {'; '.join(told)}"
+    return f"1 SD where {over}, with noise, is {'; '.join(told)}"
 
 
 def _noises_of(
