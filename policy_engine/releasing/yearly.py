@@ -278,17 +278,19 @@ class _Question:
         Both are told at the policy's δ, for at another one the same noise has another ε; at its ε
         where the other ε would be above all that the account allows.
         """
-        own, less = self.policy.guarantee, "each promises less than the policy now"
+        own, less = self.policy.guarantee, "each is a weaker promise than the policy's now"
         with suppress(DomainError):  # of a δ that it has at no ε
             once = certified(event, own.delta, self.notion)
             if once.epsilon <= own.epsilon and once.delta <= own.delta:
                 return ""
             if once.epsilon <= self.limit.epsilon or not has_curve(event):
-                has, had = _pair(once), _pair(own)
-                return f"{less}: {has}, and not {had}"
+                if once.delta == own.delta:
+                    has, had = in_text(once.epsilon), in_text(own.epsilon)
+                    return f"{less}: ε {has} instead of {had}, at δ {in_text(own.delta)}"
+                return f"{less}: {_pair(once)} instead of {_pair(own)}"
         delta = _TWO_UP.plus(delta_of_event(event, own.epsilon, self.notion))
         has, had = in_text(delta), in_text(own.delta)
-        return f"{less}: δ {has} (at ε {in_text(own.epsilon)}), and not δ {had}"
+        return f"{less}: δ {has} instead of {had}, at ε {in_text(own.epsilon)}"
 
     def _is_planned(self, whole: WindowPlan) -> bool:
         """Whether its window can have such a plan: with nothing charged yet that it would hold."""
