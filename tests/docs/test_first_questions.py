@@ -87,6 +87,15 @@ QUESTIONS = [
      "What is noticed, and what is not", "the draw is charged"),
     ("reviewer", "We published a wrong number: does the budget come back?", ASKED,
      "We published a wrong number. What now?", "gets nothing back"),
+    # And what strangers of 30 November did not find.
+    ("engineer", "How do I choose max_groups?", WRITE, "People with many rows",
+     "by public knowledge: the most groups that a person can have"),
+    ("engineer", "When does the limit renew?", "docs/howto/a-years-plan.md",
+     "When the limit renews", "A year begins on 1 January"),
+    ("engineer", "How far off is a median, in money?", SUMS, "Medians", "17 people are about 113"),
+    ("reviewer", "What is a family promised?", WRITE, "Households", "98.3 %"),
+    ("expert", "Does the default promise to hide what a row says?",
+     "docs/howto/choose-numbers.md", "Who a neighbour is", "at most 88.1 % of the time"),
     ("reviewer", "What is δ, in words?", ASKED, "And δ?", "δ is needed because"),
 ]  # fmt: skip
 
