@@ -18,6 +18,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import policy_engine
 from policy_engine import errors
 from policy_engine.check.laws import LAWS
 from policy_engine.policy.laws import SCHEMAS
@@ -626,6 +627,15 @@ _PYTHON = {
 
 #: The parts that stand a level deeper, below "Accounting".
 _DEEPER = {"curve", "bounds", "events", "calibration"}
+#: The types of Python, and those that have an entry.
+_KNOWN = {
+    "Decimal", "Mapping", "None", "Path", *re.findall(r"[A-Z]\w+", " ".join(_PYTHON.values())),
+}  # fmt: skip
+#: What calls return and nobody makes by hand: a reader wants their fields, with their types.
+_RESULTS = {
+    "Answer", "Bound", "Certificate", "CertificateNumbers", "Keyring", "OpenedRelease", "Policy",
+    "Preview", "Released", "TrustedKeys", "Verified",
+}  # fmt: skip
 
 
 def python_text(part: str) -> str:
@@ -636,14 +646,37 @@ def python_text(part: str) -> str:
 
 
 def _entry(level: str, path: str, methods: str) -> str:
-    """``MODULE.NAME``, and those of its methods that are named."""
-    room, _, name = path.rpartition(".")
-    item = getattr(importlib.import_module(f"policy_engine.{room}"), name)
-    parts = [_described(f"{level} `policy_engine.{path}`", name, item)]
+    """The public name or ``MODULE.NAME``, and those of its methods that are named."""
+    room, _, own = path.rpartition(".")
+    item = getattr(importlib.import_module(f"policy_engine.{room}"), own)
+    public = {getattr(policy_engine, each): each for each in policy_engine.__all__}
+    name = public.get(item, own)
+    place = "policy_engine" if item in public else f"policy_engine.{room}"
+    title = f"{level} `{place}.{name}`"
+    if name in _RESULTS:
+        parts = [f"{title}\n\n{markdown_of(with_types(item))}"]
+    else:
+        parts = [_described(title, name, item)]
     for method in filter(None, methods.split(",")):
         title = f"{level}# `{name}.{method}`"
         parts.append(_described(title, f"{name}.{method}", getattr(item, method)))
     return "\n\n".join(parts)
+
+
+def with_types(kind: type) -> str:
+    """The docstring of a class; behind the name of a field its type, if a reader can look it up."""
+    types = inspect.get_annotations(kind)
+    head, fields, rest = inspect.cleandoc(kind.__doc__ or "").partition("Fields:\n")
+
+    def typed(name: re.Match[str]) -> str:
+        found = types[name[1]]
+        is_known = {*re.findall(r"[A-Z]\w+", found)} <= _KNOWN
+        return f"{name[0]} (``{found}``)" if is_known else name[0]
+
+    def named(line: re.Match[str]) -> str:
+        return re.sub(r"``(\w+)``", typed, line[0])
+
+    return head + fields + re.sub(r"^    ``.+?:(?= )", named, rest, flags=re.MULTILINE)
 
 
 def _described(title: str, name: str, item: Any) -> str:

@@ -291,6 +291,22 @@ def test_a_docstring_becomes_markdown() -> None:
     assert reference.markdown_of(docstring) == f"{shown}\n\n```python\n>>> 1 + 1\n2\n```"
 
 
+def test_a_field_stands_with_its_type_if_a_reader_can_look_the_type_up() -> None:
+    from policy_engine.accounting.curve import Bound
+
+    text = reference.with_types(Bound)
+    assert "\n    ``delta`` (``Decimal``): " in text
+    assert "\n    ``at_n`` (``int | None``): " in text
+    shown = reference.python_text("values")
+    assert "* ``k`` (``int``): " in shown and "* ``source``: " in shown
+
+
+def test_a_public_name_is_called_as_it_is_imported() -> None:
+    shown = reference.python_text("names")
+    assert "### `policy_engine.verify`\n\n```python\nverify(" in shown
+    assert "verify_release" not in shown
+
+
 def test_a_part_that_is_old_is_written_anew_and_the_rest_is_left() -> None:
     old = "a\n<!-- generated: gate -->\nold\n<!-- end of what is generated -->\nb\n"
     new = reference.renewed(old)
