@@ -32,20 +32,20 @@ _BORDER = Decimal("1e-15")
 
 
 def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
-    """Compute the upper bound on δ by Li, Qardaji and Su (2012), [LQS].
+    """Compute the bound on δ by Li, Qardaji and Su (2012), [LQS], to compare it with the exact δ.
 
-    The paper calls this bound d(k, β, ε), where β is the ``rate``. The theorem holds if ε is at
-    least −ln(1−β). If ε is smaller, the result is None. If you compute −ln(1−β) as a float, it may
-    be rounded down. So an ε that is at most 1e-15 too small is accepted, too.
+    The bound is for one release from a sample under ``add_remove``. It holds only if ε is at least
+    −ln(1 − rate). For example, with rate 0.4 ε must be at least 0.511. For a smaller ε the result
+    is None.
 
-    Guarantee: the result is never below the true value of d, and never below ``delta_exact``.
+    Guarantee: the result is never below the bound in the paper, and never below ``delta_exact``.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
         ``epsilon``: ε, from 0 to 10⁹.
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> delta_lqs(20, "0.1", "0.5")
     Bound(delta=Decimal('1.60625293619E-9'), at_n=44)
@@ -74,17 +74,17 @@ def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
 
 
 def epsilon_lqs(k: int, rate: Number, delta: Number) -> Decimal | None:
-    """Compute the least ε with which ``delta_lqs`` is at most δ, [LQS].
+    """Compute the least ε at which ``delta_lqs`` is at most a given δ, [LQS].
 
-    The result is at least −ln(1−β), where β is the ``rate``. It is rounded up to a multiple of
-    1e-9. If no ε is large enough, the result is None.
+    The result is rounded up to a multiple of 1e-9. It is never below −ln(1 − rate), because
+    ``delta_lqs`` has no bound there. If no ε is large enough, the result is None.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
         ``delta``: δ, between 0 and 1.
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> epsilon_lqs(20, "0.1", "2e-8")
     Decimal('0.405465109')
@@ -114,24 +114,24 @@ class SafeBounds:
 
 
 def delta_safe(k: int, rate: Number, epsilon: Number, selection: Number) -> SafeBounds:
-    """Compute δ of a release whose recoding was chosen from the data, [SAFE].
+    """Compute δ of a release from a sample whose recoding was chosen from the data, [SAFE].
 
-    The choice of the recoding is ε₁-DP. The choice and the release together are (ε, δ)-DP with the
-    returned δ. This δ is that of the release alone at ε − ε₁.
+    A mechanism chose the recoding, and the choice is ε₁-DP. The choice and the release together are
+    (ε, δ)-DP. Here δ is that of the release alone at ε − ε₁.
 
-    Assumption: the choice used the whole table, or a sample of its own. The choice did not use the
-    sample of the release.
+    Assumption: the choice used the whole table, or a sample of its own, but not the sample of the
+    release.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the chance of each unit to be in the sample, between 0 and 1.
-        ``epsilon``: ε in total, from 0 to 10⁹.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
+        ``epsilon``: ε of choice and release together, from 0 to 10⁹.
         ``selection``: ε₁ of the choice, from 0 to ``epsilon``.
 
-    Returns: two bounds on the same δ: ``delta`` by [EXACT], and ``delta_lqs`` by [LQS]. If ε − ε₁
-    is below −ln(1 − rate), ``delta_lqs`` is None.
+    Returns: two bounds on δ. ``delta`` is by [EXACT]. ``delta_lqs`` is by [LQS], and None if ε − ε₁
+    is below −ln(1 − rate).
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> delta_safe(20, "0.1", "0.75", "0.25")
     SafeBounds(delta=Decimal('2.63178346623E-11'), delta_lqs=Decimal('1.60625293619E-9'))
@@ -150,10 +150,10 @@ def delta_safe(k: int, rate: Number, epsilon: Number, selection: Number) -> Safe
 def amplify(
     epsilon: Number, delta: Number, rate: Number, drawn_at: Number = 1
 ) -> tuple[Decimal, Decimal]:
-    """Compute (ε, δ) of a mechanism on a smaller sample, [AMP].
+    """Compute (ε, δ) of any mechanism if it runs on a smaller sample, [AMP].
 
-    The mechanism is (ε, δ)-DP on a sample with the rate β₁. On a sample with a smaller rate β₂ it
-    is (ε', δ')-DP. Here ε' = ln(1 + (β₂/β₁)(e^ε − 1)) and δ' = (β₂/β₁)·δ.
+    The mechanism is (ε, δ)-DP on a sample with the rate β₁. On a sample with a smaller rate β₂, ε
+    becomes ln(1 + (β₂/β₁)(e^ε − 1)), and δ becomes (β₂/β₁)·δ.
 
     Assumption: each unit is sampled independently. Each run has a new sample, and nothing else uses
     this sample.
@@ -162,14 +162,14 @@ def amplify(
         ``epsilon``: ε at the rate β₁, from 0 to 10⁹.
         ``delta``: δ at the rate β₁, from 0 to 1.
         ``rate``: β₂, between 0 and β₁.
-        ``drawn_at``: β₁, above ``rate`` and at most 1. The value 1 means no sample: the mechanism
-            is (ε, δ)-DP on the whole table.
+        ``drawn_at``: β₁, above ``rate`` and at most 1. With 1, the mechanism is (ε, δ)-DP on the
+            whole table.
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Returns: the new ε and δ.
+
+    Errors: DomainError for other values.
 
     >>> amplify("1", "1e-6", "0.1")
-    (Decimal('0.158565078741'), Decimal('1E-7'))
-    >>> amplify("1", "1e-6", "0.05", drawn_at="0.5")
     (Decimal('0.158565078741'), Decimal('1E-7'))
     """
     epsilon, rate = nonnegative_epsilon(epsilon), sampling_rate(rate)
@@ -195,12 +195,13 @@ class FixedSizeBounds:
 
 
 def amplify_fixed_size(epsilon: Number, rate: Number) -> FixedSizeBounds:
-    """Compute ε of a mechanism that runs on a sample of fixed size, [AMP].
+    """Compute ε of an ε-DP mechanism if it runs on a sample of fixed size, [AMP].
 
-    The sample has n' of n units, drawn without replacement. Neighbours differ in one replaced unit.
+    The sample has n' of n units, drawn without replacement.
 
-    Assumption: the mechanism is ε-DP under replace_one. All samples of the size n' are equally
-    likely. Each run has a new sample, and nothing else uses this sample.
+    Assumption: the mechanism is ε-DP under ``replace_one``, where one unit is replaced by another.
+    All samples of the size n' are equally likely. Each run has a new sample, and nothing else uses
+    this sample.
 
     Arguments:
         ``epsilon``: ε of the mechanism without a sample, from 0 to 10⁹.
@@ -209,7 +210,7 @@ def amplify_fixed_size(epsilon: Number, rate: Number) -> FixedSizeBounds:
     Returns: two bounds. ``epsilon`` is the tight result (Balle, Barthe and Gaboardi 2018).
     ``epsilon_clifton`` is the result of Theorem 2 of Clifton and others (2020).
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> amplify_fixed_size("1", "0.1")
     FixedSizeBounds(epsilon=Decimal('0.158565078741'), epsilon_clifton=Decimal('0.263925594399'))
@@ -231,7 +232,7 @@ def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
         ``values``: m, an integer from 1.
         ``neighbours``: must be ``replace_one``, because everybody sees which units answer.
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> randomised_response("0.5", 2, "replace_one")
     Decimal('1.09861228867')
@@ -246,18 +247,17 @@ def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
 
 
 def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:
-    """Compute (ε, δ) for m units together from the (ε, δ) for one unit.
+    """Compute (ε, δ) for m units together, such as a family, from the (ε, δ) for one unit.
 
-    The result holds for every (ε, δ)-DP mechanism. Its numbers are m·ε, and
-    δ·(e^{m·ε} − 1)/(e^ε − 1). If ε is 0, the second number is m·δ. If the second number is above 1,
-    it becomes 1.
+    The result holds for every (ε, δ)-DP mechanism: m·ε, and δ·(e^{m·ε} − 1)/(e^ε − 1). If ε is 0,
+    the second number is m·δ. It is never above 1.
 
     Arguments:
         ``epsilon``: ε for one unit, from 0 to 10⁹.
         ``delta``: δ for one unit, from 0 to 1.
         ``m``: the number of units, an integer from 1.
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> group("0.5", "1e-9", 2)
     (Decimal('1.0'), Decimal('2.64872127071E-9'))
@@ -273,14 +273,16 @@ def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:
 def compose_basic(releases: Iterable[tuple[Number, Number]]) -> tuple[Decimal, Decimal]:
     """Compute (ε, δ) of several releases together: the sum of all ε, and the sum of all δ, [COMP].
 
-    If the sum of all δ is above 1, it becomes 1. Assumption: each release has a sample and noise of
-    its own.
+    The sum of all δ is never above 1. ``Accountant`` can prove smaller numbers.
+
+    Assumption: each release has a sample and noise of its own. Every ε and δ was fixed before the
+    first release.
 
     Arguments:
         ``releases``: a pair (ε, δ) for each release. Each ε is from 0 to 10⁹, and each δ from 0 to
             1.
 
-    Errors: DomainError if a number has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> compose_basic([("0.5", "1e-9"), ("0.25", "1e-9")])
     (Decimal('0.75'), Decimal('2E-9'))

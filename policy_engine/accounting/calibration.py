@@ -98,19 +98,19 @@ class Joint(EpsilonDelta):
 def least_k(
     epsilon: Number, delta: Number, rate: Number, neighbours: str = ADD_REMOVE, releases: int = 1
 ) -> int:
-    """Find the least threshold k with which N releases together are (ε, δ)-DP.
+    """Find the smallest k with which N releases from samples together are (ε, δ)-DP.
 
-    Each release has a sample of its own. The function checks that the returned k meets ε and δ.
+    A group is published if at least k sampled units are in it. Each release has a sample of its
+    own. The returned k was checked to meet ε and δ.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
         ``delta``: δ in total, between 0 and 1.
-        ``rate``: the probability with which each unit is in a sample, between 0 and 1.
-        ``neighbours``: ``add_remove`` or ``replace_one``.
-        ``releases``: N, an integer from 1.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
+        ``neighbours``: ``add_remove`` for one unit more or less, ``replace_one`` for another unit.
+        ``releases``: N, at least 1.
 
-    Errors: DomainError if an argument has a value that is not allowed, or if no k up to
-    about 10⁶ is enough.
+    Errors: DomainError for other values, or if no k up to about 10⁶ is enough.
 
     >>> least_k("0.5", "1e-9", "0.1")
     17
@@ -128,21 +128,19 @@ def least_k(
 def greatest_rate(
     epsilon: Number, delta: Number, k: int, neighbours: str = ADD_REMOVE, releases: int = 1
 ) -> Decimal:
-    """Find the greatest sampling rate with which N releases together are (ε, δ)-DP, rounded down.
+    """Find the greatest sampling rate with which N releases together are (ε, δ)-DP.
 
-    Each release has a sample of its own. The function checks that the returned rate meets ε and δ.
-    For one release under add_remove, the rate has at most 12 significant digits. In all other cases
-    it has at most 5.
+    Each release has a sample of its own. The returned rate was checked to meet ε and δ. It is
+    rounded down to 12 significant digits, or to 5 for several releases or under ``replace_one``.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
         ``delta``: δ in total, between 0 and 1.
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``neighbours``: ``add_remove`` or ``replace_one``.
-        ``releases``: N, an integer from 1.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``neighbours``: ``add_remove`` for one unit more or less, ``replace_one`` for another unit.
+        ``releases``: N, at least 1.
 
-    Errors: DomainError if an argument has a value that is not allowed, or if no rate of at least
-    1e-300 is small enough.
+    Errors: DomainError for other values, or if no rate of at least 1e-300 is small enough.
 
     >>> greatest_rate("0.5", "1e-9", 20)
     Decimal('0.128288750900')
@@ -156,21 +154,17 @@ def best_pair(
 ) -> tuple[int, Decimal]:
     """Find the pair (k, rate) that meets (ε, δ) and publishes the smallest groups.
 
-    In a group of n people, n·rate people are sampled on average. If this number is at least k, you
-    can expect that the group is published. So the function returns the pair with the least k/rate.
-    If several pairs have this k/rate, it returns the one with the smallest k.
-
-    Under replace_one, and for several releases, the search does not try every k. It assumes that
-    k/rate first falls and then rises as k grows.
+    It has the smallest k/rate. For example, with k = 14 and rate 0.25, k/rate is 56. In a group of
+    56 people 14 are sampled on average, just enough. For several releases, or under
+    ``replace_one``, a slightly better pair can exist.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
         ``delta``: δ in total, between 0 and 1.
-        ``neighbours``: ``add_remove`` or ``replace_one``.
-        ``releases``: the number of releases, an integer from 1.
+        ``neighbours``: ``add_remove`` for one unit more or less, ``replace_one`` for another unit.
+        ``releases``: the number of releases, at least 1.
 
-    Errors: DomainError if an argument has a value that is not allowed, or if every k/rate is
-    above 10⁶.
+    Errors: DomainError for other values, or if every k/rate is above 10⁶.
 
     >>> best_pair("1", "1e-6")
     (14, Decimal('0.253735927992'))

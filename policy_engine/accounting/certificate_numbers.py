@@ -32,30 +32,28 @@ from policy_engine.values import frozen
 
 @frozen
 class CertificateNumbers:
-    """The result of ``certify_numbers``: (ε, δ), and numbers to compare them with.
+    """The result of ``certify_numbers``.
 
-    Only the fields from ``k`` to ``group`` are certified. The other fields are for comparison.
+    The fields from ``at_n`` on are not certified. They compare the result with other bounds.
 
     Fields:
         ``k``, ``rate``: the threshold and the sampling rate.
         ``epsilon``, ``delta``: ε and δ of all releases together.
-        ``guessed_right``: somebody sees the releases and guesses which of two neighbouring tables
-            is the true one. If both tables were equally likely before, the guess is right with at
-            most this probability.
-        ``bound``: the kind of bound on δ. It is always ``exact``.
-        ``neighbours``: ``add_remove`` or ``replace_one``.
         ``releases``: N, the number of releases.
-        ``group``: m, the number of units that are protected together.
-        ``at_n``: the size of the cell for which one release reaches δ. None for several releases.
-        ``delta_lqs``: δ by [LQS] and basic composition. None if [LQS] proves nothing. [LQS] proves
-            nothing under ``replace_one``, or if ε/(N·m) is below −ln(1 − rate).
-        ``epsilon_lqs``: ε by [LQS] and basic composition at the same δ. It is computed only for
-            several releases and one unit under ``add_remove``. Otherwise, or if [LQS] proves
-            nothing, it is None.
-        ``delta_generic``: δ by the generic bound for groups and basic composition. None if m is 1.
-        ``rule``: the rule of composition that gave the result: ``basic``, ``optimal`` or
+        ``neighbours``: ``add_remove`` or ``replace_one``.
+        ``group``: m, how many units are protected together.
+        ``guessed_right``: somebody guesses which of two neighbouring tables is the true one, from
+            even odds. The guess is right with at most this probability.
+        ``bound``: always ``exact``.
+        ``at_n``: the size of the group for which δ is largest. None for several releases.
+        ``rule``: the rule of ``Accountant`` that gave the result: ``basic``, ``optimal`` or
             ``tight``. None for one release.
         ``by_rule``: the result of each rule. Empty for one release.
+        ``delta_lqs``: δ by the bound of Li, Qardaji and Su (2012), added up. None under
+            ``replace_one``, or if ε/(N·m) is below −ln(1 − rate).
+        ``epsilon_lqs``: ε by this bound for the same δ. Only for several releases and m = 1 under
+            ``add_remove``, and None if there is none.
+        ``delta_generic``: δ by the general bound for m units, added up. None if m is 1.
     """
 
     k: int
@@ -85,25 +83,22 @@ def certify_numbers(
     releases: int = 1,
     group: int = 1,
 ) -> CertificateNumbers:
-    """Compute δ for a given ε, or ε for a given δ, of N releases together for m units together.
+    """Compute δ for a given ε, or ε for a given δ, of one or more releases from samples.
 
     Guarantee: all N releases together are (ε, δ)-DP with the ε and δ of the result. For one
-    release, the proof is [EXACT]. For several releases, the function uses the rule of [COMP] that
-    gives the best result.
+    release, the proof is [EXACT]. For several releases, it is [COMP].
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the probability with which each unit is in a sample, between 0 and 1. Each release
-            has a new sample.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1. Each release has a new
+            sample.
         ``epsilon``: ε, from 0 to 10⁹. Give either ``epsilon`` or ``delta``.
         ``delta``: δ, between 0 and 1.
-        ``neighbours``: ``add_remove`` or ``replace_one``.
-        ``releases``: N, an integer from 1.
-        ``group``: m, an integer from 1 to 10,000. Under ``add_remove``, one table has all m units,
-            and the other has none of them.
+        ``neighbours``: ``add_remove`` for m units more or less, ``replace_one`` for m other units.
+        ``releases``: N, at least 1.
+        ``group``: m, how many units are protected together, from 1 to 10,000.
 
-    Errors: DomainError if an argument has a value that is not allowed. The same error is raised if
-    you give both ε and δ, or none of them.
+    Errors: DomainError for other values, or if you give both ε and δ, or none of them.
 
     >>> certify_numbers(20, "0.1", epsilon="0.5").delta
     Decimal('2.63178346650E-11')

@@ -167,33 +167,30 @@ RULES: tuple[Rule, ...] = (Basic(), Optimal(), Tight())
 
 @frozen
 class Accountant:
-    """An accountant computes the (ε, δ) of several events together, [COMP].
+    """Compute the (ε, δ) of several events together, [COMP]. An event is one release or query.
 
-    Guarantee: the computed ε or δ is never below the true value, and does not depend on the order
-    of the events. The value of the tight rule is slightly above the true value, and this error
-    depends on the events. So the computed value can become smaller if you add an event, but by no
-    more than this error.
+    ``Accountant.of`` makes an accountant from a list of events.
 
-    Assumption: each event has a sample and noise of its own.
+    Guarantee: the computed ε or δ is never below the true value, and the order of the events does
+    not change it. If you add an event, it can fall slightly, because it is rounded up by an error
+    that depends on the events.
+
+    Assumption: each event has a sample and noise of its own. The list of events was fixed before
+    the first one. If earlier results decide which event comes next, use an account instead.
 
     Fields:
-        ``events``: a pair (event, times) for each different event. ``times`` says how often the
-            event happened. The sum of all ``times`` is at most 100,000. ``Accountant.of`` makes
-            these pairs from a plain list.
-        ``neighbours``: ``add_remove`` or ``replace_one``.
-        ``group``: m, the number of units that are protected together, an integer from 1 to 10,000.
-            With m > 1 all events must be ``SampledSuppression``. Under ``add_remove``, one table
-            has all m units and the other has none of them. Under ``replace_one``, all m units are
-            replaced.
+        ``events``: a pair (event, times) for each different event. ``times`` says how often it
+            happened. Their sum is at most 100,000.
+        ``neighbours``: ``add_remove`` for m units more or less, ``replace_one`` for m other units.
+        ``group``: m, how many units are protected together, from 1 to 10,000. With m > 1 all events
+            must be ``SampledSuppression``.
 
-    Errors: DomainError if a field has a value that is not allowed, or if an event has none of the
-    classes above.
+    Errors: DomainError for other values, or for an event of another class than the six above.
 
+    >>> from policy_engine.accounting.events import Partitioned, PureDP, SampledSuppression
     >>> releases = Accountant.of([SampledSuppression(20, "0.1")] * 50)
     >>> releases.epsilon("1e-6")
     Decimal('0.809905')
-    >>> releases.epsilons("1e-6")["basic"]
-    Decimal('14.0325541528')
     >>> Accountant.of([PureDP(1), Partitioned(((PureDP(2),), (PureDP(3),)))]).epsilon("1e-9")
     Decimal('4')
     """
@@ -220,67 +217,76 @@ class Accountant:
     def of(
         cls, events: Iterable[Event], neighbours: str = ADD_REMOVE, group: int = 1
     ) -> Accountant:
-        """Make an accountant from a list of events. Equal events become one pair.
+        """Make an accountant from a list of events.
 
         Arguments:
             ``events``: the events, in any order.
-            ``neighbours``, ``group``: see the fields of ``Accountant``.
+            ``neighbours``, ``group``: as the fields of ``Accountant``.
 
+        >>> from policy_engine.accounting.events import PureDP
         >>> Accountant.of([PureDP(1), PureDP(1)]).events
         ((PureDP(epsilon=Decimal('1')), 2),)
         """
         return cls(tuple(Counter(events).items()), neighbours, group)
 
     def epsilon(self, delta: Number) -> Decimal:
-        """Compute the least ε ≥ 0 that a rule of composition proves for this δ.
+        """Compute the least ε of all events together for a given δ.
 
         Arguments:
-            ``delta``: δ, between 0 and 1.
+            ``delta``: δ, between 0 and 1, and above ``certain``.
 
-        Errors: DomainError if no ε is large enough for δ. To have an ε, δ must be above
-        ``certain``.
+        Errors: DomainError if no ε is large enough for δ.
 
+        >>> from policy_engine.accounting.events import PureDP
         >>> Accountant.of([PureDP("0.1")] * 100).epsilon("1e-6")
         Decimal('4.77457')
         """
         return max(least(found)[1] for found in self._epsilons(delta))
 
     def delta(self, epsilon: Number) -> Decimal:
-        """Compute the least δ that a rule of composition proves for this ε. It is at most 1.
+        """Compute the least δ of all events together for a given ε. It is at most 1.
 
         Arguments:
             ``epsilon``: ε, from 0 to 10⁹.
 
+        >>> from policy_engine.accounting.events import PureDP
         >>> Accountant.of([PureDP("0.1")] * 100).delta("5")
         Decimal('2.79263610141E-7')
         """
         return max(least(found)[1] for found in self._deltas(epsilon))
 
     def epsilons(self, delta: Number) -> Answers:
-        """Compute, for each rule of composition, the ε that it proves for this δ.
+        """Compute the ε of all events together for a given δ, by each of three rules.
+
+        ``basic`` adds up all ε and δ. ``optimal`` is for one repeated event (Kairouz, Oh and
+        Viswanath 2015). ``tight`` composes the privacy losses.
 
         Arguments:
             ``delta``: δ, between 0 and 1.
 
-        Returns: a dict with the keys ``basic``, ``optimal`` and ``tight``. If a rule proves no ε,
-        its value is None.
+        Returns: a dict from the name of a rule to its ε. None if a rule gives no ε.
 
-        Errors: DomainError if no rule proves an ε.
+        Errors: DomainError if no rule gives an ε.
 
-        >>> Accountant.of([PureDP("0.1")] * 3).epsilons("1e-6")["basic"]
-        Decimal('0.3')
+        >>> from policy_engine.accounting.events import SampledSuppression
+        >>> releases = Accountant.of([SampledSuppression(20, "0.1")] * 50)
+        >>> releases.epsilons("1e-6")["basic"], releases.epsilons("1e-6")["tight"]
+        (Decimal('14.0325541528'), Decimal('0.809905'))
         """
         return _worst(self._epsilons(delta))
 
     def deltas(self, epsilon: Number) -> Answers:
-        """Compute, for each rule of composition, the δ that it proves for this ε.
+        """Compute the δ of all events together for a given ε, by each of three rules.
+
+        ``basic`` adds up all ε and δ. ``optimal`` is for one repeated event (Kairouz, Oh and
+        Viswanath 2015). ``tight`` composes the privacy losses.
 
         Arguments:
             ``epsilon``: ε, from 0 to 10⁹.
 
-        Returns: a dict with the keys ``basic``, ``optimal`` and ``tight``. If a rule proves no δ,
-        its value is None.
+        Returns: a dict from the name of a rule to its δ. None if a rule gives no δ.
 
+        >>> from policy_engine.accounting.events import PureDP
         >>> Accountant.of([PureDP("0.1")] * 3).deltas("0.2")["basic"] is None
         True
         """
@@ -290,8 +296,9 @@ class Accountant:
     def certain(self) -> Decimal:
         """The probability that some event certainly shows whether a unit is in the table.
 
-        It is rounded up. A larger ε does not lower this probability, so δ is at least this large.
+        It is rounded up. No ε lowers it, so δ is at least this large.
 
+        >>> from policy_engine.accounting.events import SampledSuppression
         >>> Accountant.of([SampledSuppression(2, "0.5")]).certain
         Decimal('0.250000000001')
         """

@@ -48,12 +48,12 @@ from policy_engine.values import frozen
 
 @frozen
 class Bound:
-    """An upper bound on δ.
+    """An upper bound on δ, as ``delta_exact`` returns it.
 
     Fields:
         ``delta``: the bound.
-        ``at_n``: the size of the cell for which the bound is reached, in the larger of the two
-            tables. None if no single cell gives the bound.
+        ``at_n``: the size of the group for which δ is largest, in the table where the group is
+            larger. None if no single group gives the bound.
     """
 
     delta: Decimal
@@ -61,21 +61,21 @@ class Bound:
 
 
 def delta_remove(k: int, rate: Number, epsilon: Number) -> Bound:
-    """Compute the least δ of one release if one unit is removed, [EXACT].
+    """Compute δ of a release from a sample in one direction: one unit is removed, [EXACT].
 
-    A release publishes the sampled count of a cell, or nothing if this count is below k. For two
-    distributions P and Q of what is published, let H_a(P‖Q) be the sum of max(0, P(x) − a·Q(x))
-    over all x, with a = e^ε. Let P_n be the distribution for a cell of n units. The function
-    returns the largest H_a(P_n‖P_{n−1}) over all n.
+    ``delta_exact`` returns the larger of this result and that of ``delta_add``.
 
-    Guarantee: the result is never below the true value, and its relative error is below 2e-11.
+    P_n is the distribution of the published count of a group of n units, where nothing is published
+    below k. The result is the largest Σ max(0, P_n(x) − e^ε·P_{n−1}(x)) over all n.
+
+    Guarantee: the result is never below the true value. Its relative error is below 2e-11.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
-        ``epsilon``: ε, from −10⁹ to 10⁹. Values below 0 are needed for composition.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
+        ``epsilon``: ε, from −10⁹ to 10⁹.
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> delta_remove(20, "0.1", "0.5")
     Bound(delta=Decimal('2.63178346623E-11'), at_n=42)
@@ -84,11 +84,22 @@ def delta_remove(k: int, rate: Number, epsilon: Number) -> Bound:
 
 
 def delta_add(k: int, rate: Number, epsilon: Number) -> Bound:
-    """Compute the least δ of one release if one unit is added, [EXACT].
+    """Compute δ of a release from a sample in one direction: one unit is added, [EXACT].
 
-    The result is the largest H_a(P_{n−1}‖P_n) over all n. ``delta_remove`` explains these symbols,
-    and has the same guarantee, arguments and errors. If ε is at least −ln(1 − rate), the result is
-    0.
+    ``delta_exact`` returns the larger of this result and that of ``delta_remove``.
+
+    P_n is the distribution of the published count of a group of n units, where nothing is published
+    below k. The result is the largest Σ max(0, P_{n−1}(x) − e^ε·P_n(x)) over all n. It is 0 if ε is
+    at least −ln(1 − rate).
+
+    Guarantee: the result is never below the true value. Its relative error is below 2e-11.
+
+    Arguments:
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
+        ``epsilon``: ε, from −10⁹ to 10⁹.
+
+    Errors: DomainError for other values.
 
     >>> delta_add(5, "0.4", "0.52")
     Bound(delta=Decimal('0'), at_n=None)

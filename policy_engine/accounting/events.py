@@ -29,15 +29,15 @@ _LITTLE = Decimal("1e-9")
 
 @frozen
 class SampledSuppression:
-    """A release that draws a sample, recodes it, and suppresses groups below k, [EXACT].
+    """An event for ``Accountant``: one release from a sample, [EXACT].
 
     Assumption: the sample is secret and new for this release. Nothing else uses this sample.
 
     Fields:
-        ``k``: the threshold in privacy units, an integer from 2 to 10⁹.
-        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
 
-    Errors: DomainError if a field has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> SampledSuppression(20, "0.1")
     SampledSuppression(k=20, rate=Decimal('0.1'))
@@ -53,12 +53,12 @@ class SampledSuppression:
 
 @frozen
 class PureDP:
-    """One run of a mechanism about which you know only that it is ε-DP, [COMP].
+    """An event for ``Accountant``: one run of any ε-DP mechanism, [COMP].
 
     Fields:
         ``epsilon``: ε, from 0 to 10⁹.
 
-    Errors: DomainError if a field has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> PureDP("0.5")
     PureDP(epsilon=Decimal('0.5'))
@@ -83,13 +83,13 @@ class DrawnChoice(PureDP):
 
 @frozen
 class ApproximateDP:
-    """One run of a mechanism about which you know only that it is (ε, δ)-DP, [COMP].
+    """An event for ``Accountant``: one run of any (ε, δ)-DP mechanism, [COMP].
 
     Fields:
         ``epsilon``: ε, from 0 to 10⁹.
         ``delta``: δ, between 0 and 1.
 
-    Errors: DomainError if a field has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> ApproximateDP("0.5", "1e-9")
     ApproximateDP(epsilon=Decimal('0.5'), delta=Decimal('1E-9'))
@@ -105,16 +105,16 @@ class ApproximateDP:
 
 @frozen
 class DiscreteLaplace:
-    """A release of one integer with discrete Laplace noise, [NOISE].
+    """An event for ``Accountant``: one integer is released with discrete Laplace noise, [NOISE].
 
     The probability that the noise is x is proportional to e^{−|x|/scale}.
 
     Fields:
         ``scale``: the width of the noise, from 1e-9 to 10⁹.
-        ``sensitivity``: the greatest difference of the released integer between two neighbouring
-            tables, before noise. It is an integer from 1 to 10⁵, and at most 10⁶ times the scale.
+        ``sensitivity``: the most by which one unit changes the integer, before noise. It is an
+            integer from 1 to 10⁵, and at most 10⁶ times the scale.
 
-    Errors: DomainError if a field has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> DiscreteLaplace("2", 1)
     DiscreteLaplace(scale=Decimal('2'), sensitivity=1)
@@ -135,17 +135,17 @@ class DiscreteLaplace:
 
 @frozen
 class RandomisedResponse:
-    """A release of one randomised response of each unit, [NOISE].
+    """An event for ``Accountant``: one randomised response of each unit is released, [NOISE].
 
     Each unit gives its true value with probability ``truth``. Otherwise it gives one of m values,
-    each with the same probability. Because everybody sees which units answer, this event is
-    possible only under ``replace_one``.
+    each with the same probability. The accountant must have ``neighbours="replace_one"``, because
+    everybody sees which units answer.
 
     Fields:
         ``truth``: the probability, from 1e-9 to 1 − 1e-9.
         ``values``: m, an integer from 2 to 10⁹.
 
-    Errors: DomainError if a field has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> RandomisedResponse("0.5", 2)
     RandomisedResponse(truth=Decimal('0.5'), values=2)
@@ -246,15 +246,16 @@ class Replaced:
 
 @frozen
 class Partitioned:
-    """Releases on random parts of the units, [PART]. Each unit is in exactly one part.
+    """An event for ``Accountant``: releases on random parts of the units, [PART].
 
-    All parts together cost as much as the part that costs most.
+    Each unit is in exactly one part. So all parts together cost as much as the part that costs
+    most.
 
     Assumption: a hash with a secret key chose the part of each unit. The hash read only the
-    identity of the unit. So the values of a unit do not change its part.
+    identity of the unit, not its values.
 
     Fields:
-        ``parts``: for each part, its events. Every part has at least one event.
+        ``parts``: for each part, the tuple of its events. Every part has at least one event.
 
     Errors: DomainError if there is no part, or if a part has no event.
 

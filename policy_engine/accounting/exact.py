@@ -43,25 +43,26 @@ _NO_EPSILON, _WITH_CURVE = "{}, which no epsilon lowers", "one with a curve, for
 def delta_exact(
     k: int, rate: Number, epsilon: Number, neighbours: str = ADD_REMOVE, group: int = 1
 ) -> Bound:
-    """Compute the least δ with which one release is (ε, δ)-DP for m units together, [EXACT].
+    """Compute δ of one release from a sample, for a given ε, [EXACT].
 
-    Guarantee: the result is never below the true value. This is how far it can be above the true
-    value:
+    Use the function to check the δ in a certificate. A group is published if at least k sampled
+    units are in it.
 
-    * add_remove: the relative error is below 1e-11. ``delta_group`` names one exception for m > 1.
-    * replace_one with m = 1: see ``delta_replace``.
-    * replace_one with m > 1: no limit of the error is known. Two bounds are computed: the generic
-      bound for groups, and the composition of the dominating pairs. The smaller one is returned.
+    Guarantee: the result is never below the true δ. The relative error is:
+
+    * ``add_remove``: below 1e-11. For m > 1 this holds if δ is at least 1e-13.
+    * ``replace_one`` with m = 1: below 1e-3 if k/rate is at most about 10⁵ and δ is at least
+      1e-280. Otherwise the bound can be looser.
+    * ``replace_one`` with m > 1: unknown.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
         ``epsilon``: ε, from 0 to 10⁹.
-        ``neighbours``: ``add_remove`` or ``replace_one``. Under ``add_remove``, one table has all m
-            units, and the other has none of them.
-        ``group``: m, an integer from 1 to 10,000.
+        ``neighbours``: ``add_remove`` for m units more or less, ``replace_one`` for m other units.
+        ``group``: m, how many units are protected together, from 1 to 10,000.
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> delta_exact(20, 0.1, 0.5)
     Bound(delta=Decimal('2.63178346623E-11'), at_n=42)
@@ -83,22 +84,23 @@ def delta_exact(
 def epsilon_exact(
     k: int, rate: Number, delta: Number, neighbours: str = ADD_REMOVE, group: int = 1
 ) -> Decimal:
-    """Compute the least ε ≥ 0 with which one release is (ε, δ)-DP for m units together, [EXACT].
+    """Compute the least ε of one release from a sample, for a given δ, [EXACT].
 
-    Guarantee: ``delta_exact`` at the returned ε is at most δ. The result is rounded up. Under
-    add_remove it is a multiple of 10⁻¹², and under replace_one a multiple of 10⁻⁵. Under
-    replace_one with m > 1, a smaller ε may also be enough.
+    A group is published if at least k sampled units are in it.
+
+    Guarantee: ``delta_exact`` at the returned ε is at most δ. The result is rounded up to a
+    multiple of 10⁻¹², or of 10⁻⁵ under ``replace_one``. Under ``replace_one`` with m > 1, a smaller
+    ε may also be enough.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
         ``delta``: δ, between 0 and 1.
-        ``neighbours``: ``add_remove`` or ``replace_one``.
-        ``group``: m, an integer from 1 to 10,000.
+        ``neighbours``: ``add_remove`` for m units more or less, ``replace_one`` for m other units.
+        ``group``: m, how many units are protected together, from 1 to 10,000.
 
-    Errors: DomainError if an argument has a value that is not allowed, or if no ε is large enough
-    for δ. No ε is large enough if δ is below the probability that at least k of k + m − 1 people in
-    one cell are sampled.
+    Errors: DomainError for other values, or if δ is so small that no ε is large enough. With m = 1,
+    δ must be at least rate^k.
 
     >>> epsilon_exact(20, "0.1", "1e-9")
     Decimal('0.369867280606')

@@ -47,11 +47,11 @@ _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 @frozen
 class SamplePair:
-    """A threshold and a sampling rate.
+    """A threshold k and a sampling rate, as ``frontier`` returns them.
 
     Fields:
-        ``k``: the threshold in privacy units.
-        ``rate``: the probability with which each unit is in the sample.
+        ``k``: the smallest published count.
+        ``rate``: the probability that a unit is sampled.
     """
 
     k: int
@@ -59,7 +59,7 @@ class SamplePair:
 
     @property
     def group(self) -> int:
-        """The least n with n·rate ≥ k. You can expect that a group of n people is published.
+        """The smallest group that you can expect to be published: the least n with n·rate ≥ k.
 
         >>> SamplePair(14, Decimal("0.253735")).group
         56
@@ -75,27 +75,24 @@ def frontier(
     releases: int = 1,
     most_k: int | None = None,
 ) -> tuple[SamplePair, ...]:
-    """Find all pairs (k, rate) that are worth choosing.
+    """Find all pairs (k, rate) that are worth choosing for an (ε, δ), sorted by k.
 
-    If all N releases use one of these pairs, the releases together are (ε, δ)-DP. A pair is not
-    worth choosing if another pair has a smaller or equal k and a larger or equal rate. The returned
-    pairs are sorted by k. A larger k always comes with a larger rate.
+    A small k shows small groups, and a large rate counts more people. A pair is left out if another
+    pair is at least as good in both.
 
-    Guarantee: the function checked that each pair meets ε and δ. For one release under add_remove,
-    each rate has 6 significant digits, and no greater rate with 6 digits passes this check. In all
-    other cases each rate has 5 digits, and is at most 0.1 % below the greatest rate that passes.
+    Guarantee: N releases with one of the pairs are (ε, δ)-DP together. Each rate is the greatest
+    possible, rounded down to 6 significant digits. For several releases, or under ``replace_one``,
+    it has 5 digits and is up to 0.1 % smaller.
 
     Arguments:
         ``epsilon``: ε in total, from 0 to 10⁹.
         ``delta``: δ in total, between 0 and 1.
-        ``neighbours``: ``add_remove`` or ``replace_one``.
-        ``releases``: N, an integer from 1.
-        ``most_k``: the largest k that is tried, an integer from 2 to 10,000. The default is 500.
-            For one release under ``replace_one`` the default is 100, because each k takes about 10
-            ms. For several releases it is 50, because each k takes about 300 ms.
+        ``neighbours``: ``add_remove`` for one unit more or less, ``replace_one`` for another unit.
+        ``releases``: N, at least 1.
+        ``most_k``: the largest k that is tried, from 2 to 10,000. The default is 500. Because it is
+            slower, it is 100 for one release under ``replace_one``, and 50 for several releases.
 
-    Errors: DomainError if an argument has a value that is not allowed, or if no k has a possible
-    rate from 1e-300 to 0.999999.
+    Errors: DomainError for other values, or if no k has a rate from 1e-300 to 0.999999.
 
     >>> pairs = frontier("1", "1e-6", most_k=14)
     >>> pairs[0], pairs[-1]
@@ -118,12 +115,12 @@ def frontier(
 
 
 def least_group(pairs: tuple[SamplePair, ...]) -> SamplePair:
-    """Find the pair with the least k/rate. This pair publishes the smallest groups.
-
-    If several pairs have the same k/rate, the one with the smallest k is returned.
+    """Find the pair with the smallest k/rate. This pair publishes the smallest groups.
 
     Arguments:
         ``pairs``: pairs as ``frontier`` returns them.
+
+    Returns: the pair. If several are equally good, the one with the smallest k.
 
     Errors: DomainError if ``pairs`` is empty.
 

@@ -49,23 +49,17 @@ def group_size(group: object) -> int:
 
 
 def delta_group(k: int, rate: Number, epsilon: Number, group: int) -> Bound:
-    """Compute the least δ of one release for m units together under add_remove, [EXACT].
+    """Compute δ of one release from a sample for m units together, such as a family, [EXACT].
 
-    One table has all m units, and the other has none of them. The units may be in any cells.
-
-    Guarantee: the result is never below the true value. The relative error is below 1e-11, with one
-    exception. The result is computed as a difference of two numbers, and the error can be larger if
-    this difference is less than 1e-13 times the numbers.
+    It is ``delta_exact`` with ``group=m`` under ``add_remove``, with the same guarantee.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
         ``epsilon``: ε, from 0 to 10⁹.
-        ``group``: m, an integer from 1 to 10,000.
+        ``group``: m, from 1 to 10,000.
 
-    Returns: a ``Bound``. Its ``at_n`` is the size of the cell, with all m units in it.
-
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> delta_group(20, "0.1", "0.5", 3)
     Bound(delta=Decimal('0.00000736065233931'), at_n=81)

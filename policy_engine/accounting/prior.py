@@ -26,16 +26,16 @@ _TIE = 1e-9
 
 @frozen
 class Prior:
-    """Your belief about the source: the number of groups of each size.
+    """Your belief about the source: how many groups of each size it has.
 
-    The belief must come from public knowledge, because numbers that were counted in the source
-    would reveal something about people.
+    ``best_pair_for`` chooses k and the rate by it. The belief must come from public knowledge:
+    sizes that you count in the source reveal something about people.
 
     Fields:
-        ``sizes``: a pair (size, number of groups) for each size. The smallest size is first.
+        ``sizes``: a pair (size, number of groups) for each size, in rising order.
 
-    >>> Prior.of_sizes({800: 20, 5000: 3})
-    Prior(sizes=((800, 20), (5000, 3)))
+    >>> Prior.of_sizes({800: 20, 5000: 3}).people
+    31000
     """
 
     sizes: tuple[tuple[int, int], ...]
@@ -64,13 +64,12 @@ class Prior:
 
         Arguments:
             ``sizes``: a mapping from a size to the number of groups of this size. All numbers are
-                integers from 1 to 10⁹.
+                from 1 to 10⁹.
 
-        Errors: DomainError if ``sizes`` is empty, or if a number has a value that is not allowed.
+        Errors: DomainError for other values, or if ``sizes`` is empty.
 
-        >>> Prior.of_sizes({})  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        policy_engine.base_errors.DomainError: sizes must be at least one size of a group, ...
+        >>> Prior.of_sizes({800: 20, 5000: 3}).sizes
+        ((800, 20), (5000, 3))
         """
         if not sizes:
             raise DomainError("sizes", "at least one size of a group", "none")
@@ -92,7 +91,7 @@ class Prior:
             ``exponent``: a number from 0 to 10. With 0, all groups have the same size. With 1, the
                 sizes follow Zipf's law.
 
-        Errors: DomainError if an argument has a value that is not allowed.
+        Errors: DomainError for other values.
 
         >>> Prior.zipf(11, 3)
         Prior(sizes=((2, 1), (3, 1), (6, 1)))
@@ -110,18 +109,17 @@ class Prior:
 
 
 def expected_groups(k: int, rate: Number, prior: Prior) -> float:
-    """Compute how many groups a release will show on average, if the belief is right.
+    """Compute how many groups a release from a sample shows on average.
 
     The result is the sum of Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group.
-    The error of each of these probabilities is at most 1e-6.
+    The error of each probability is at most 1e-6.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the probability with which each unit of the source is in the sample, between 0 and
-            1.
-        ``prior``: your belief about the sizes of groups.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
+        ``prior``: your belief about the sizes of all groups.
 
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> round(expected_groups(14, "0.25", Prior.of_sizes({100: 2, 10: 7})), 6)
     1.995084
@@ -131,11 +129,17 @@ def expected_groups(k: int, rate: Number, prior: Prior) -> float:
 
 
 def expected_people(k: int, rate: Number, prior: Prior) -> float:
-    """Compute how many people of the source are in groups that a release will show, on average.
+    """Compute how many people, sampled or not, are on average in the groups that a release shows.
 
-    People in a shown group count, whether they are in the sample or not. The result is the sum of
-    n·Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group. The accuracy, the
-    arguments and the errors are those of ``expected_groups``.
+    The result is the sum of n·Pr[Bin(n, rate) ≥ k] over all groups, where n is the size of a group.
+    The error of each probability is at most 1e-6.
+
+    Arguments:
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
+        ``prior``: your belief about the sizes of all groups.
+
+    Errors: DomainError for other values.
 
     >>> round(expected_people(14, "0.25", Prior.of_sizes({100: 2, 10: 7})), 4)
     199.5084
@@ -145,18 +149,16 @@ def expected_people(k: int, rate: Number, prior: Prior) -> float:
 
 
 def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[SamplePair]) -> SamplePair:
-    """Find the pair with which a release will show most on average, if the belief is right.
-
-    Pairs that differ from the best one by at most a relative 1e-9 count as equally good. Of these
-    pairs, the one with the smallest k is returned.
+    """Find the pair (k, rate) with which a release shows most on average, if your belief is right.
 
     Arguments:
-        ``prior``: your belief about the sizes of groups.
-        ``goal``: the number to maximise. ``people`` is the number of people in shown groups, and
-            ``groups`` is the number of shown groups.
+        ``prior``: your belief about the sizes of all groups.
+        ``goal``: ``people`` for most people in shown groups, ``groups`` for most shown groups.
         ``pairs``: pairs as ``frontier`` returns them.
 
-    Errors: DomainError if ``goal`` has a value that is not allowed, or if ``pairs`` is empty.
+    Returns: the best pair. If several are equally good, the one with the smallest k.
+
+    Errors: DomainError for another ``goal``, or if ``pairs`` is empty.
 
     >>> from policy_engine.accounting.frontier import frontier
     >>> best_pair_for(Prior.zipf(48842, 900), "people", frontier("1", "1e-6", most_k=40))

@@ -148,20 +148,16 @@ class Crossing:
 
 
 def delta_replace(k: int, rate: Number, epsilon: Number) -> Bound:
-    """Compute the least δ of one release if one unit is replaced by another, [EXACT].
+    """Compute δ of one release from a sample if one unit is replaced by another, [EXACT].
 
-    Guarantee: the result is never below the true value. If k/rate is at most about 10⁵ and δ is at
-    least 1e-280, the relative error is below 1e-3. The docstring of the module describes the other
-    cases.
+    It is ``delta_exact`` with ``neighbours="replace_one"``, with the same guarantee.
 
     Arguments:
-        ``k``: the threshold, an integer from 2 to 10⁹.
-        ``rate``: the probability with which each unit is in the sample, between 0 and 1.
+        ``k``: the smallest published count, from 2 to 10⁹.
+        ``rate``: the probability that a unit is sampled, between 0 and 1.
         ``epsilon``: ε, from 0 to 10⁹.
 
-    Returns: a ``Bound``. Its ``at_n`` is the size of the cell from which the unit is removed.
-
-    Errors: DomainError if an argument has a value that is not allowed.
+    Errors: DomainError for other values.
 
     >>> delta_replace(20, "0.1", "0.5").delta < Decimal("2.81e-11")
     True

@@ -54,10 +54,12 @@ class _Misstated(ValueError):
 
 
 def predicate_of(certificate: Certificate) -> dict[str, object]:
-    """The fields of a certificate, as a dict.
+    """The fields of a certificate file, as a dict. Use it to write a certificate as JSON yourself.
 
-    A certificate is signed as an in-toto Statement, whose predicate has these fields. The page "The
-    certificate" lists them. Equal certificates have equal predicates.
+    The page "The certificate" lists the fields. Equal certificates have equal fields.
+
+    Arguments:
+        ``certificate``: as ``certify`` or ``open_release`` returns it.
     """
     claim, terms = certificate.claim, certificate.terms
     return {

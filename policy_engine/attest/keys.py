@@ -69,18 +69,16 @@ def key_id(key: Ed25519PublicKey | X25519PublicKey) -> str:
 
 @frozen
 class TrustedKeys:
-    """The public keys that you trust. The signature of any other key is refused.
+    """The public keys that you trust. ``verify`` refuses the signature of any other key.
+
+    ``TrustedKeys.load`` reads them from files, and ``Keyring.trusted`` takes them from a keyring.
 
     Fields:
-        ``by_id``: a mapping from key ids to keys.
+        ``by_id``: a mapping from key ids to keys. A key id is the SHA-256 of the key, in hex.
         ``dates``: a mapping from key ids to the dates on which a key expires, is retired or was
-            revoked. A signature counts only if the signed statement has a time, and if the key was
-            not expired or retired at this time. If a key was revoked, none of its signatures count.
-            If a key id is not in the mapping, all signatures by this key count.
-
-    >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
-    >>> list(TrustedKeys.of(key).by_id) == [key_id(key)]
-    True
+            revoked. Without an entry, all signatures by the key count. If the key was revoked, none
+            of its signatures count. Otherwise a signature counts only if the signed statement has a
+            time, and if the key was valid at this time.
     """
 
     by_id: Mapping[str, Ed25519PublicKey]
@@ -88,7 +86,13 @@ class TrustedKeys:
 
     @classmethod
     def of(cls, *keys: Ed25519PublicKey) -> TrustedKeys:
-        """Trust exactly these keys."""
+        """Trust exactly these keys, which you have as objects of the package ``cryptography``.
+
+        >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
+        >>> [name[:8] for name in TrustedKeys.of(key).by_id]
+        ['139e3940']
+        """
         return cls(MappingProxyType({key_id(key): key for key in keys}))
 
     @classmethod
@@ -96,7 +100,8 @@ class TrustedKeys:
         """Trust exactly the public keys in these files.
 
         Arguments:
-            ``paths``: one PEM file, or several.
+            ``paths``: one PEM file, or several. ``.policy-engine/signing.pub`` is a project's own
+                key.
 
         Raises:
             FileError: a file cannot be read, or contains no Ed25519 key.
@@ -129,7 +134,7 @@ class TrustedKeys:
         return None if dates is None else dates.refusal(name, at)
 
     def within(self, ring: TrustedKeys) -> TrustedKeys:
-        """Trust these keys and the keys of ``ring``. If a key is in both, the dates of ``ring``
+        """Trust the keys of this object and of ``ring``. If a key is in both, the dates of ``ring``
         apply.
         """
         return TrustedKeys(

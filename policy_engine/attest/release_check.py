@@ -65,26 +65,24 @@ def verify_release(
     Guarantee: if the call returns, all of this holds:
 
     * A trusted key signed the certificate.
-    * If the certificate promises (ε, δ), its δ is at least the δ that the accountant proves. It is
-      also at least the δ that brute force finds, except where ``unchecked`` says otherwise.
-    * The SQL is exactly what the kernel prints for the claim. The certificate states every
-      assumption that this SQL needs.
-    * If you pass ``release``, your file or table is exactly the one that was signed. It has the
-      certified columns, a count of at least k in each group, rows in the fixed order, and nothing
-      else.
+    * If the certificate promises (ε, δ), its δ is at least the true δ. A second computation by
+      brute force confirms this, except where ``unchecked`` of the result says otherwise.
+    * The SQL is exactly what the program prints for the certificate's claim. The certificate states
+      every assumption that this SQL needs.
+    * If you pass ``release``, it is exactly the file or table that was signed. It has the certified
+      columns, no count that is too small, rows in the fixed order, and nothing else.
 
     Arguments:
-        ``envelope``: the text of the certificate.
+        ``envelope``: the text of the certificate, not its path.
         ``trusted``: the keys whose signatures count.
-        ``release``: the file of the release. For a table, pass its rows or an export of the table.
-            Without ``release`` only the certificate is verified.
-        ``kind``: the type of the signed statement. The default is the type of a certificate. A
-            release without (ε, δ) has another type, and its result is never ``is_certified``.
+        ``release``: the file of the release. For a table, its rows or an export. Without
+            ``release`` only the certificate is verified.
+        ``kind``: the type of the signed statement. Change it only for a release without (ε, δ).
 
-    Returns: a ``Verified``. Read its ``unchecked``: this field lists what was not checked.
+    Returns: a ``Verified``. Read its field ``unchecked``, which lists what was not checked.
 
     Raises:
-        UsageError: ``envelope`` is the path of a certificate. Pass the text of the certificate.
+        UsageError: ``envelope`` is a path.
         VerificationFailed: a check failed. ``reasons`` lists all failed checks. An unknown
             mechanism, version or field also fails.
         FileError: the release cannot be read.

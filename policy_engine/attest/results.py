@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 @frozen
 class Verified:
-    """The result of ``verify``.
+    """The result of ``verify``, if no check failed.
 
     Fields:
         ``subject``: the name of the release in the certificate.
         ``checked``: the checks that succeeded, as sentences.
         ``unchecked``: the things that were not checked, as sentences.
-        ``assumptions``: the assumptions of the certificate, as sentences.
-        ``certificate``: the certificate. None if the signed file is not the certificate of a
-            release.
-        ``numbers``: the numbers in a signed file that is not the certificate of a release.
+        ``assumptions``: the assumptions of the certificate, as sentences. A person must decide
+            whether they are true.
+        ``certificate``: the certificate. None if the signed file is another document.
+        ``numbers``: the numbers in a signed document that is not a certificate.
         ``is_recomputed``: True if a second computation confirmed δ or ``numbers``.
     """
 

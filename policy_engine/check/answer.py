@@ -48,22 +48,20 @@ class Answer:
     """The result of ``answer``. If ``findings`` is empty, the SQL text is certified.
 
     Fields:
-        ``claim``: an object that says what the text releases. If the text is not certified, it says
-            what ``canonical`` releases. None if the text is not certified and ``canonical`` is
-            empty.
-        ``target``: the parts of the name of the table that the text creates. Empty if the text
-            creates no table.
-        ``canonical``: the SQL to run instead of the text. Empty if the text is certified, or if no
-            such SQL is known.
-        ``afterwards``: a second query, if the text computes more than ``canonical`` does, such as
-            shares or ranks. It computes them from the rows of ``canonical``, and calls these rows
-            ``released``. It costs no ε. Empty if there is nothing more to compute.
-        ``assumptions``: facts that must be true so that a certified text keeps its promise.
-        ``missed``: the parts of the text that ``canonical`` leaves out.
-        ``taken``: facts that ``canonical`` assumes and the text does not say, such as types of
-            columns.
         ``findings``: the reasons why the text is not certified.
-        ``beside``: the entries of ``taken`` that are about joined tables.
+        ``canonical``: the SQL to run instead. Empty if the text is certified, or if no such SQL is
+            known.
+        ``claim``: what the certified text releases, or else what ``canonical`` releases. None if
+            there is neither.
+        ``missed``: the parts of the text that ``canonical`` leaves out.
+        ``taken``: facts to check. ``canonical`` assumes them, such as types of columns, and the
+            text does not say them.
+        ``beside``: those facts of ``taken`` that are about joined tables.
+        ``afterwards``: a second query, if the text also computes shares or ranks. It reads the rows
+            of ``canonical`` as ``released``, and costs no ε. Otherwise empty.
+        ``assumptions``: facts that must be true so that a certified text keeps its promise.
+        ``target``: the parts of the name of the table that the text creates. Empty if it creates
+            none.
     """
 
     claim: Claim | None = None
@@ -83,11 +81,11 @@ class Answer:
 
 
 def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None) -> Answer:
-    """Check SQL that somebody wrote.
+    """Check SQL that somebody wrote: is it a release that the program can certify?
 
-    Guarantee: if the answer has no ``findings``, then the text is exactly the query that the kernel
-    prints for ``claim``, or a statement that creates the table ``target`` from this query. If you
-    pass a policy, then ``claim`` is the claim of this policy, and the text has the policy's
+    Guarantee: if the result has no ``findings``, then the text is exactly the SQL that the program
+    prints for the result's ``claim``. The text may also create the table ``target`` from this SQL.
+    If you pass a policy, then ``claim`` is the claim of this policy, and the text has its
     guarantee.
 
     Arguments:
@@ -100,6 +98,7 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
 
     Errors: PolicyError if the policy does not fit the source.
 
+    >>> from policy_engine.check.schema import Schema
     >>> text = "select sex, count(*) as n from main.people tablesample bernoulli (10 percent)"
     >>> found = answer(text + " group by sex having count(*) >= 20", "duckdb", Schema())
     >>> [each.code for each in found.findings], found.claim.law.k

@@ -74,15 +74,19 @@ class Terms:
 
 @frozen
 class Certificate:
-    """The statement that a certificate file contains. Nothing in it was read from the source.
+    """A certificate: what is promised, and which SQL was certified. Nothing in it is read from the
+    source.
+
+    ``certify``, ``preview``, ``open_release`` and ``verify`` return one.
 
     Fields:
-        ``terms``: the promise, the policy's name and digest, and the place of the release.
+        ``terms``: the policy's name and digest, and the place of the release. ``terms.promise`` has
+            ε, δ and the neighbours.
         ``claim``: what the SQL releases.
         ``engine``: the engine that runs the SQL.
         ``query``: the certified SQL.
-        ``assumptions``: facts that the certificate needs and that no program can prove.
-        ``templates``: SHA-256 of the templates that printed the SQL.
+        ``assumptions``: facts that the promise needs, and that no program can prove.
+        ``templates``: SHA-256 of the templates from which the SQL is written.
         ``time``: the time of certification in UTC, such as ``2026-11-29T12:00:00Z``.
     """
 
@@ -121,37 +125,41 @@ class Certificate:
 
 
 def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
-    """Certify that ``text`` is the SQL that releases ``claim``.
+    """Certify SQL that you run yourself: make the certificate that ``text`` releases ``claim``.
 
-    Guarantee: if you run exactly ``text`` on the engine, and the assumptions in the certificate
-    hold, then the result is (ε, δ)-DP. This holds for the unit of the claim and for the promised
-    neighbours. ε is the promised ε. The δ in the certificate is at most the promised δ.
-    ``claim.law.source_tag`` names the proof, such as [EXACT].
+    A claim says what SQL releases. ``answer`` of ``policy_engine.check.answer`` guesses the claim
+    of SQL. Check the guess before you certify it.
+
+    Guarantee: if exactly ``text`` runs on the engine, and the assumptions in the certificate hold,
+    then the result is (ε, δ)-DP for the certificate's unit and neighbours. ``claim.law.source_tag``
+    names the proof, such as [EXACT].
 
     Arguments:
-        ``text``: the SQL. It must equal, token by token, what the kernel prints for the claim.
+        ``text``: the SQL. It must equal, token by token, what the program prints for the claim.
         ``claim``: the source, the unit, the mechanism and the recode of each column.
         ``engine``: the name of the engine, such as ``duckdb``.
-        ``terms``: all other statements of the certificate. ``terms.promise`` has ε, δ and the
-            neighbours.
+        ``terms``: all other statements of the certificate. ``terms.promise`` has ε, the largest δ
+            that you accept, and the neighbours.
+
+    Returns: the certificate, unsigned. ``promise.delta`` is the δ that was computed.
 
     Raises:
+        NotPrinted: the text is not what the program prints.
+        Unmet: the computed δ is above the δ of ``terms.promise``.
         Refused: the engine lacks an operation that the claim needs.
-        NotPrinted: the text differs from what the kernel prints.
-        ClaimError: ``terms`` promises no (ε, δ), or the kernel knows no claim of this kind.
-        Unmet: the exact δ is above the promised δ.
+        ClaimError: ``terms`` promises no (ε, δ), or the claim is of an unknown kind.
 
-    >>> from policy_engine.kernel.claim import Shown
-    >>> from policy_engine.kernel.mechanisms import Native
-    >>> from policy_engine.kernel.recodes import Keep
-    >>> from policy_engine.kernel.sources import Column, Relation, Rows
-    >>> from policy_engine.kernel.types import Type
-    >>> shown = Shown("sex", Column("sex", Type("text")), Keep())
-    >>> claim = Claim(Relation(("main", "people")), Rows(), Native(Decimal("0.1"), 20), (shown,))
+    >>> from decimal import Decimal
+    >>> from policy_engine.check.answer import answer
+    >>> from policy_engine.check.schema import Schema
+    >>> from policy_engine.kernel.certificate import Terms
+    >>> from policy_engine.kernel.promise import Bounded
+    >>> sql = "select sex, count(*) n from main.people tablesample bernoulli (10%) group by 1"
+    >>> found = answer(sql + " having n >= 20", "duckdb", Schema())
     >>> asked = Bounded(Decimal("0.5"), Decimal("1e-9"), rate=Decimal("0.1"))
-    >>> terms = Terms("a", "", "people", asked)
-    >>> certify(printed(claim, "duckdb"), claim, "duckdb", terms).promise.delta < Decimal("1e-10")
-    True
+    >>> terms = Terms("sexes", "", "people", asked)
+    >>> certify(found.canonical, found.claim, "duckdb", terms).promise.delta
+    Decimal('2.63178356175E-11')
     """
     check_text(text, claim, engine)
     asked = terms.promise

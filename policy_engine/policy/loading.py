@@ -25,17 +25,19 @@ from policy_engine.policy.time_models import PLANNED, EditionsSpec
 
 
 def load_policy(path: str | Path, *, unpromised: bool = False) -> Policy:
-    """Read and check a policy file.
+    """Read a policy file and check it. Most other calls need the result.
 
     Arguments:
-        ``path``: the policy file.
-        ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a policy
-            is an error.
+        ``path``: the policy file, in YAML.
+        ``unpromised``: if True, a policy with ``guarantee: none`` is accepted, too.
 
     Raises:
         FileError: the file cannot be read.
-        PolicyError: the policy has problems. ``problems`` lists all problems of the file and of its
+        PolicyError: the policy has mistakes. ``problems`` lists all mistakes of the file and of its
             hierarchy files, with their lines.
+
+    >>> load_policy("policies/adult/policy.yaml").k
+    20
     """
     file = Path(path)
     return load_policy_text(read_text(file, "policy"), file, file.parent, unpromised=unpromised)
@@ -44,16 +46,15 @@ def load_policy(path: str | Path, *, unpromised: bool = False) -> Policy:
 def load_policy_text(
     text: str, file: str | Path, directory: str | Path, *, unpromised: bool = False
 ) -> Policy:
-    """Check a policy that you have as a text.
+    """Check a policy that you have as a text. The result is the same as from a file.
 
     Arguments:
         ``text``: the YAML text.
         ``file``: the name of the text in messages. The file need not exist.
         ``directory``: the folder that relative paths in the text start from.
-        ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a policy
-            is an error.
+        ``unpromised``: if True, a policy with ``guarantee: none`` is accepted, too.
 
-    Errors: PolicyError with all problems.
+    Errors: PolicyError if the policy has mistakes. ``problems`` lists all of them.
 
     >>> load_policy_text("k: 1", "policy.yaml", ".")  # doctest: +ELLIPSIS
     Traceback (most recent call last):

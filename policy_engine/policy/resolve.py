@@ -174,39 +174,42 @@ class Following:
 
 @frozen
 class Policy:
-    """A policy that passed all checks. Defaults are filled in, and each ``auto`` is now a number.
+    """A policy that passed all checks. ``load_policy`` and ``Policy.from_dict`` make one.
+
+    Defaults are filled in, and each ``auto`` is now a number.
 
     Fields:
-        ``name``, ``description``: the name and the description in the policy file.
-        ``source``: the table or file that is read, and the unit that is protected.
-        ``recodings``: a pair (name, recoding) for each released column, in the order of the file.
-        ``rate``: the probability with which each unit is in the sample. 1 if there is no sample.
-        ``method``: ``keyed`` or ``native``, the way of sampling.
-        ``k``: the threshold.
-        ``guarantee``: ε, δ and the neighbours.
+        ``name``, ``description``: as in the policy file.
+        ``source``: the table or file that is read. ``source.keys`` are the columns that identify a
+            person.
+        ``recodings``: a pair (column, recoding) for each released column.
+        ``guarantee``: ``epsilon``, ``delta`` and ``neighbours``.
+        ``protection``: the mechanism and its numbers.
+        ``rate``: the probability that a unit is sampled. 1 if there is no sample.
+        ``method``: the way of sampling, ``keyed`` or ``native``. Without a sample it is ``keyed``.
+        ``k``: the key ``k`` of the policy. With a sample, a group is shown if at least k sampled
+            units are in it.
         ``release``: the place and form of the release.
-        ``budget``: the name of the account. The default is the name of the source.
-        ``grouping``: how the SQL counts. ``recoded`` groups directly by the released values.
-            ``raw_first`` groups by the source's values first. With ``auto`` the program chooses.
-            The result is always the same.
-        ``digest``: SHA-256 of the policy and its hierarchy files.
-        ``protection``: the mechanism and its numbers. It is a sample, noise, or no mechanism.
-        ``file``: the policy file.
-        ``directory``: the folder that relative paths in the policy start from.
-        ``declared_budget``: True if the policy names its account.
-        ``filter``: a pair (column, condition) for each column that is filtered.
+        ``budget``: the account that pays. The default is the name of the source.
+        ``declared_budget``: True if the policy file names the account.
+        ``follows``: the account that sets ε and δ. None if the policy sets them.
+        ``filter``: a pair (column, condition) for each filter of rows.
         ``missing``: a pair (column, text) for each column whose NULL is released as this text.
-        ``levels``: for each column with a hierarchy, its name and a pair: the level that is
-            released, and the number of levels.
-        ``models``: the syntactic models that the released groups must meet.
-        ``stated``: statements of the author for the certificate, such as purpose and contact.
-        ``part``: None if the policy counts all people. If the people are divided at random, and the
-            policy counts one part of them, this is a pair. For example, (36, 7) is part 7 of 36.
+        ``levels``: for each column with a hierarchy, its name and a pair: the released level, and
+            the number of levels.
+        ``models``: the syntactic models, such as ℓ-diversity, that released groups must meet.
+        ``part``: for example, (36, 7) if part 7 of 36 random parts of the people is counted. None
+            if all people are counted.
         ``schedule``: the calendar that says when editions are due. None without a calendar.
-        ``edition``: the edition that is to be drawn. After ``load_policy`` it has no name.
-        ``follows``: the account that sets ε and δ. None if the policy states them.
+        ``edition``: the edition to draw. After ``load_policy`` it has no name.
+        ``is_searched``: True if a search may choose recodings.
+        ``stated``: pairs of texts for the certificate, such as the purpose.
+        ``grouping``: whether the SQL groups by the released values, ``recoded``, or first by the
+            source's, ``raw_first``. With ``auto`` the program chooses. The result is the same.
         ``zone``: the time zone in which days and hours begin.
-        ``is_searched``: True if a search may choose the recoding of some column.
+        ``digest``: SHA-256 of the policy and its hierarchy files.
+        ``file``: the policy file.
+        ``directory``: the folder that relative paths start from.
     """
 
     name: str
@@ -241,18 +244,18 @@ class Policy:
     def from_dict(
         cls, data: Mapping[str, object], directory: str | Path = ".", *, unpromised: bool = False
     ) -> Policy:
-        """Check a policy that you have as a dict.
+        """Check a policy that you have as a dict. Use it in a notebook, where no policy file
+        exists.
 
         Arguments:
-            ``data``: the keys and values of a policy file. A value may be a text, number, Decimal,
-                date, list, tuple, dict, truth value or None.
+            ``data``: the keys and values of a policy file. A value may be a text, number, date,
+                truth value, list, tuple, dict or None.
             ``directory``: the folder that relative paths start from. The program looks for the
-                project there, too.
-            ``unpromised``: if True, a policy without (ε, δ) is accepted, too. If False, such a
-                policy is an error.
+                project file there, too.
+            ``unpromised``: if True, a policy with ``guarantee: none`` is accepted, too.
 
         Raises:
-            PolicyError: the policy has problems. ``problems`` lists all of them.
+            PolicyError: the policy has mistakes. ``problems`` lists all of them.
             UsageError: a value has a type that no policy file can have.
 
         >>> policy = Policy.from_dict({

@@ -67,8 +67,7 @@ class OpenedRelease:
     Fields:
         ``place``: the file or table.
         ``certificate``: its certificate.
-        ``rows``: the rows, sorted so that people can read them. Bins are in the order of their
-            cuts.
+        ``rows``: the rows, in an order for people: bins are in the order of their cuts.
     """
 
     place: str
@@ -102,25 +101,26 @@ class OpenedRelease:
     def to_arrow(self, *, errors: bool = False) -> pa.Table:
         """The rows as an Arrow table.
 
-        With ``errors=True``, each number ``NAME`` is followed by columns about its error:
+        Arguments:
+            ``errors``: if True, columns about its error follow each number.
 
-        * ``NAME_estimate``: an estimate of the number in the whole source. Only a release from a
+        For a number ``n`` these columns are:
+
+        * ``n_estimate``: an estimate of the number in the whole source. Only a release from a
           sample has this column.
-        * ``NAME_sd``: the standard deviation of the error, or of the error of the estimate if there
-          is an estimate.
-        * ``NAME_low`` and ``NAME_high``: the ends of a 95 % interval. In 95 of 100 releases, the
-          number before noise is in this interval. In a release from a sample, the interval is
-          about the number in the whole source. It does not include a person's groups beyond
-          ``max_groups``, a person's rows beyond ``max_rows_per_group``, or the effect of bounds
-          and of rounded values.
+        * ``n_sd``: the standard deviation of the error. With a sample, it is the error of the
+          estimate.
+        * ``n_low`` and ``n_high``: in 95 of 100 releases, the number before noise is between them.
+          With a sample, it is the number in the whole source.
 
-        If the error cannot be computed from the row, ``NAME_sd``, ``NAME_low`` and ``NAME_high``
-        are empty. For example, the error of a mean is unknown if no column shows how many values
-        the mean has.
+        The interval leaves out what ``max_groups``, ``max_rows_per_group``, bounds and rounding
+        cut.
 
-        For a median or quantile, ``NAME_sd`` is always empty. If the row shows that it has too few
-        values, ``NAME_low`` and ``NAME_high`` are the bounds that the policy sets for the values.
-        Otherwise these two are empty, too.
+        If the row does not show the error, the last three columns are empty. For example, the error
+        of a mean is unknown if no column shows how many values the mean has.
+
+        For a median or quantile, ``n_sd`` is empty. If the row shows that there are too few values,
+        ``n_low`` and ``n_high`` are the bounds in the policy. Otherwise they are empty, too.
         """
         import pyarrow as pa
 
@@ -147,7 +147,7 @@ class OpenedRelease:
         """The rows as a pandas DataFrame. Decimals become floats.
 
         Arguments:
-            ``errors``: as for ``to_arrow``.
+            ``errors``: if True, add columns about errors. ``to_arrow`` lists them.
 
         Errors: UsageError if pandas is not installed.
         """
@@ -167,7 +167,7 @@ class OpenedRelease:
         """The rows as a polars DataFrame.
 
         Arguments:
-            ``errors``: as for ``to_arrow``.
+            ``errors``: if True, add columns about errors. ``to_arrow`` lists them.
 
         Errors: UsageError if polars is not installed.
         """
@@ -182,12 +182,12 @@ class OpenedRelease:
     def to_csv(self, path: str | Path, *, errors: bool = False) -> None:
         """Write the rows to a CSV file. The first line has the names of the columns.
 
-        A missing value becomes an empty field without quotes. If the edition has a name, a first
-        column is added that contains the name of the edition in each row.
+        A missing value becomes an empty field. If the edition has a name, a first column holds this
+        name.
 
         Arguments:
             ``path``: the file to write.
-            ``errors``: as for ``to_arrow``.
+            ``errors``: if True, add columns about errors. ``to_arrow`` lists them.
 
         Errors: FileError if the file cannot be written.
         """
@@ -203,15 +203,15 @@ class OpenedRelease:
             csv.write_csv(table, str(path), options)
 
     def picture(self, column: str | None = None, *, most: int = MOST_BARS) -> Picture:
-        """The data of a bar chart: the first groups, with one number for each and its error.
+        """The data of a bar chart, for a library of your own: one number of each group, with its
+        error.
 
         Arguments:
-            ``column``: the name of the number. The default is the first number, which is the
-                count.
+            ``column``: the name of the number. The default is the first one, usually the count.
             ``most``: the greatest number of groups.
 
-        Errors: UsageError if the release has no number of this name, or no number that estimates
-        the source.
+        Errors: UsageError if there is no number of this name, or none at all that estimates the
+        source.
         """
         number = self._number(column)
         keys = self.certificate.claim.released
@@ -238,12 +238,13 @@ class OpenedRelease:
         """Draw the bar chart of ``picture`` with matplotlib.
 
         Arguments:
-            ``column``, ``most``: as for ``picture``.
+            ``column``: the name of the number. The default is the first one.
             ``axes``: the axes to draw on. By default new axes are made.
+            ``most``: the greatest number of groups.
 
         Returns: the axes.
 
-        Errors: those of ``picture``, and UsageError if matplotlib is not installed.
+        Errors: UsageError if matplotlib is not installed, or if there is no number to draw.
         """
         return self.picture(column, most=most).draw(axes)
 
@@ -325,7 +326,9 @@ def _drawn(label: str, row: RowNumbers, number: ShownNumber) -> DrawnNumber:
 
 
 def open_release(place: str | Path, project: Project | None = None) -> OpenedRelease:
-    """Read a release and its certificate, but verify nothing. To check them, use ``verify``.
+    """Read a release and its certificate, without the policy and without the ledger.
+
+    Nothing is verified. To check the release, call ``verify``.
 
     Arguments:
         ``place``: the Parquet file of the release, or the certificate of the file or table.

@@ -350,21 +350,27 @@ def compile_policy(
     method: str | None = None,
     schema: Schema | None = None,
 ) -> str:
-    """Write the SQL that a release of the policy runs.
+    """Write the SQL of a policy, to read or review it before a release.
+
+    The SQL does not run, and nothing is charged.
 
     Arguments:
         ``policy``: as ``load_policy`` returns it.
-        ``dialect``: the SQL dialect, such as ``duckdb`` or ``postgres``. The default is the
-            dialect of the policy's warehouse.
+        ``dialect``: the SQL dialect, such as ``duckdb`` or ``postgres``. The default is the dialect
+            of the policy's warehouse.
         ``method``: the way of sampling, ``keyed`` or ``native``. The default is the policy's own
-            way. Only a policy with a sample has one.
-        ``schema``: the columns of the source table and their types. Without a schema they are read
+            way. Leave it out for noisy counts.
+        ``schema``: the columns of the source table and their types. The default is to read them
             from the warehouse or the file. With a schema no warehouse is opened.
 
     Raises:
-        UsageError: the dialect or the method does not exist, the schema does not describe the
-            source, or ``policy`` is not a loaded policy.
+        UsageError: an argument has another value, or the schema does not describe the source table.
         PolicyError: the policy does not fit its source.
+
+    >>> from policy_engine import load_policy
+    >>> policy = load_policy("policies/adult/policy.yaml")
+    >>> compile_policy(policy, "duckdb").splitlines()[0]
+    '-- policy: adult_public'
     """
     policy = loaded(policy, unpromised=True)
     if method is not None:

@@ -78,24 +78,28 @@ class AllDue:
 
 @frozen
 class Preview:
-    """The result of ``preview``.
+    """The result of ``preview``: what a release would do and cost.
+
+    Its property ``affordable`` is True if the account can pay, or need not pay again.
 
     Fields:
-        ``policy``: the policy, prepared for the edition that ``release`` would draw.
+        ``policy``: the policy, prepared for the edition that would be drawn.
         ``certificate``: the certificate that the release would have.
         ``account``: the account that would pay, in its present state.
         ``charge``: the price of the release.
-        ``ends``: the places of the release and of its certificate.
         ``refusal``: the reason why the account cannot pay. Empty if it can pay.
         ``repeats``: the number of the ledger entry that already paid for this release. None if the
             release would be charged.
-        ``news``: messages that ``release`` would give to ``say`` before it charges.
+        ``ends``: the places of the release and of its certificate.
         ``edition``: the edition that is due. If no edition is due, the next one.
         ``schedule``: the calendar of the policy. None without a calendar.
-        ``warnings``: problems of the policy that are allowed, but seldom intended.
-        ``beside``: a column whose name suggests that it identifies persons, such as ``patient_id``.
-            It is empty if a column of ``privacy_unit`` may identify persons by its name.
-        ``all_due``: the editions that the account can pay for, if several are due. Otherwise None.
+        ``all_due``: if several editions are due, those that the account can pay for. Otherwise
+            None.
+        ``news``: the messages that ``release`` would show before it charges.
+        ``warnings``: parts of the policy that are allowed, but seldom intended.
+        ``beside``: a column that could be the right privacy unit, because its name suggests a
+            person, such as ``patient_id``. Empty if there is none, or if the policy's unit has such
+            a name.
     """
 
     policy: Policy
@@ -173,9 +177,10 @@ class Preview:
 
 
 def preview(policy: Policy, project: Project | None = None, *, clock: Clock = utc_now) -> Preview:
-    """Show what ``release`` would do, but draw, charge and write nothing.
+    """Show what ``release`` would do, and what it would cost.
 
-    If no edition is due yet, the result describes the next edition, on the day when it is due.
+    Nothing is drawn, charged or written. If no edition is due yet, the result describes the next
+    edition, on the day when it is due.
 
     Arguments:
         ``policy``: as ``load_policy`` returns it.

@@ -86,31 +86,32 @@ if TYPE_CHECKING:
 
 @frozen
 class Released:
-    """The result of ``release``.
+    """The result of ``release``: where the release is, and what it cost.
+
+    It also has ``to_arrow``, ``to_pandas``, ``to_polars``, ``to_csv`` and ``plot`` of
+    ``OpenedRelease``.
 
     Fields:
-        ``release``: the file or table, as a text.
+        ``release``: the file or table.
         ``certificate``: the file of the certificate.
+        ``outcome``: ``released`` if it was drawn and charged now. ``stands`` if it existed already,
+            and ``put back`` if its lost file was written again: both cost nothing.
         ``epsilon``, ``delta``: ε and δ of this release. None if the policy promises no (ε, δ).
-        ``k``: the smallest count that a published group can have.
-        ``rate``: the probability with which each unit is in the sample. 1 if there is no sample.
-        ``groups``: the number of published groups.
-        ``rows``: the number of published rows.
-        ``person_groups``: the sum of the published counts of all groups. A person who is counted in
-            three groups adds three to this sum.
-        ``account``: the name of the account that paid.
+        ``k``: the policy's k. With a sample, no group has a smaller count.
+        ``rate``: the probability that a unit is sampled. 1 if there is no sample.
+        ``groups``, ``rows``: the numbers of published groups and rows.
+        ``groups_a_person``: the most groups in which one person is counted.
+        ``person_groups``: the sum of the published counts. A person who is counted in three groups
+            adds three.
+        ``account``: the account that paid.
         ``entry``: the number of the entry in the ledger.
         ``state``: the account after the release.
-        ``asked``: the price of the release, as the account counts it.
-        ``groups_a_person``: the greatest number of groups in which one person is counted.
-        ``outcome``: ``released`` if the release was drawn now. ``stands`` if it existed already.
-            ``put back`` if its file was lost and was written again from a kept copy. In the last
-            two cases nothing was charged, and the source was not read.
-        ``remarks``: warnings about the result, such as that no group is shown.
-        ``edition``: the name of the edition. Empty if it has no name.
+        ``asked``: the price, as the account counts it.
         ``windows``: the windows of the account, such as years, in which the release is charged.
-        ``is_revision``: True if the calendar drew this edition again.
         ``begins``: a message if this is the first release in a window. Otherwise empty.
+        ``edition``: the name of the edition. Empty if it has no name.
+        ``is_revision``: True if the calendar drew this edition again.
+        ``remarks``: warnings about the result, such as that no group is shown.
         ``project``: the project. Its warehouse contains the table.
     """
 
@@ -207,50 +208,46 @@ def release(
 ) -> Released:
     """Publish one edition of a policy with its certificate, and charge its account.
 
-    If this edition was released before, you get that release again: the source is not read, and
-    nothing is charged. If the file of the release is lost, it is written again from a kept copy.
+    If this edition was released before, you get that release again. The source is not read, and
+    nothing is charged. A lost file is written again from a kept copy.
 
     Guarantee:
 
     * The published rows are the result of the SQL in the certificate.
-    * The sample or noise depends on a secret that no other release uses. Only a sample with the
-      method ``native`` is drawn with the engine's own random numbers instead.
+    * The noise or the sample depends on a new secret. Only samples with the method ``native`` use
+      the engine's own random numbers.
     * The account is charged before anything is drawn.
     * The ledger records the digest of the result before anybody can see the result.
 
     Arguments:
         ``policy``: as ``load_policy`` returns it.
         ``project``: the project. The default is the project of the policy's folder.
-        ``edition``: the name of the edition. If the policy has a calendar, name a period that is
-            due, such as ``2026-11``. If it has no calendar, each new name draws and charges one
-            more edition. The default is then the last edition of the policy in its present form,
-            or an edition without a name if there is none.
+        ``edition``: the name of the edition. With a calendar, name a period that is due, such as
+            ``2026-11``. Without one, each new name, such as ``second``, draws and charges one more
+            edition. The default is then the last edition of the policy in its present form, or an
+            edition without a name.
         ``replace``: if True, a different release in the same place may be overwritten.
-        ``revise``: if True, the edition is drawn again and charged again. If
-            ``policy.edition.is_revision`` is True, the calendar and the ledger decide about this
-            second draw, and ``revise`` is ignored.
-        ``say``: a function that is called with each message, such as a warning. All messages come
-            before the charge. Examples: why a release is drawn again, that the account is not the
-            one that paid last time, that the charge is outside the plan, or that a new window
-            begins. By default nothing is shown.
-        ``watch``: a function ``watch(done)`` that returns a context manager. It is called once,
-            before the warehouse is used. ``done()`` returns how many per cent of the running query
-            are done, or None if the engine does not say. Call ``done`` only inside the ``with``
-            block of the context manager, because the connection is closed after the block.
+        ``revise``: if True, the edition is drawn again and charged again. It is ignored if
+            ``policy.edition.is_revision`` is True, because the calendar then decides.
+        ``say``: a function that gets each message as a text, before the charge. By default no
+            message is shown.
+        ``watch``: a function that shows progress. It gets a function ``done`` and returns a context
+            manager. Inside the ``with`` block, ``done()`` is how many per cent of the query have
+            run, or None if unknown.
         ``clock``: a function that returns the time. The time decides which editions are due.
 
     Raises:
         PolicyError, NotCertifiable: the policy does not fit its source, cannot be certified, or
             needs a search first.
-        NotReleasable: the edition is not due yet, can no longer be drawn, was released to another
+        NotReleasable: the edition is not due, cannot be drawn any more, was released to another
             place, or was charged and is lost. The message says whether ``revise`` can draw it
             again, at the price of a new release.
         BudgetExceeded: the account cannot pay. Nothing was drawn.
         FileError, WarehouseError, LedgerError: a file, the warehouse or the ledger failed. Nothing
-            was published, except if the message says that the release exists. Anything that was
-            drawn stays charged.
-        UsageError: ``policy`` is not a loaded policy. Or the policy has a calendar, and ``edition``
-            is missing.
+            was published, or the message says that the release exists. Anything that was drawn
+            stays charged.
+        UsageError: ``policy`` is not a loaded policy, or ``edition`` is missing although there is a
+            calendar.
     """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)

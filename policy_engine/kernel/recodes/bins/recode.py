@@ -13,13 +13,18 @@ _ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
 
 @frozen
 class Bins(GivesText):
-    """Replace a value by the label of the interval that contains it. NULL and NaN become NULL.
+    """Replace a value by the label of its interval: the key ``bins`` of a policy.
+
+    NULL and NaN become NULL.
 
     Fields:
         ``cuts``: the ends of the intervals, in rising order. A value that equals a cut belongs to
             the interval above it.
         ``labels``: one label for each interval, so one more than cuts. The first label is for
             values below the first cut. A label None becomes NULL.
+
+    >>> Bins((18, 65), ("<18", "18-64", ">=65")).values
+    ('<18', '18-64', '>=65', None)
     """
 
     cuts: tuple[Value, ...]

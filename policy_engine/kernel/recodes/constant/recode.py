@@ -11,7 +11,7 @@ from policy_engine.values import frozen
 
 @frozen
 class Constant(GivesText):
-    """Replace every value, also NULL, by the same text.
+    """Replace every value, also NULL, by the same text: the key ``constant`` of a policy.
 
     Fields:
         ``label``: the text.

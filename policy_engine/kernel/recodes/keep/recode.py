@@ -9,10 +9,10 @@ from policy_engine.values import frozen
 
 @frozen
 class Keep(ValueRecode):
-    """Release the value itself.
+    """Release the value itself: ``keep`` in a policy.
 
-    Values of an enumeration, UUIDs and integers of 128 bits become text. On engines whose decimals
-    can be NaN, a NaN becomes NULL.
+    Values of an enumeration, UUIDs and integers of 128 bits become text. A NaN among decimals
+    becomes NULL.
     """
 
     def fits(self, seen: Type) -> bool:

@@ -11,14 +11,17 @@ MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
 
 @frozen
 class Map(GivesText):
-    """Replace a value by its label in a fixed list, from ``map`` or ``hierarchy``. NULL stays NULL.
+    """Replace a value by its label in a fixed list: the keys ``map`` and ``hierarchy`` of a policy.
 
-    Values of an enumeration, UUIDs and integers of 128 bits are looked up as their text. A NaN
-    among decimals becomes NULL.
+    NULL stays NULL, and a NaN among decimals becomes NULL. Values of an enumeration, UUIDs and
+    integers of 128 bits are looked up as text.
 
     Fields:
         ``groups``: a pair (values, label) for each label. A label None becomes NULL.
         ``other``: the label of all values that are not in the list. None becomes NULL.
+
+    >>> Map(((("DE", "FR"), "Europe"),), "elsewhere").values
+    ('Europe', 'elsewhere', None)
     """
 
     groups: tuple[tuple[tuple[Value, ...], str | None], ...]

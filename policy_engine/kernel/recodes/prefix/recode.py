@@ -11,9 +11,9 @@ MOST_CHARACTERS = 999_999_999
 
 @frozen
 class Prefix(GivesText):
-    """Keep only the first characters of a text.
+    """Keep only the first characters of a text: the key ``prefix`` of a policy.
 
-    In SQLite a text ends at its first NUL character. So on SQLite a text with a NUL becomes NULL.
+    On SQLite, a text with a NUL character becomes NULL.
 
     Fields:
         ``length``: the number of characters (code points).

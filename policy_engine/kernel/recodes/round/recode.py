@@ -21,17 +21,15 @@ Way = Literal["nearest", "down", "zero"]
 
 @frozen
 class Round(ValueRecode):
-    """Round a value to a multiple of ``step``. NaN and very large values become NULL.
+    """Round a value to a multiple of ``step``: the key ``round`` of a policy.
 
-    The value is first converted to a double. A very large value becomes NULL, because engines
-    convert it to different doubles, or because its multiple has more than 18 digits. The limit
-    depends on the type of the column.
+    NaN and very large values become NULL, because engines round very large values differently.
 
     Fields:
         ``step``: the step, above 0.
-        ``way``: the direction. ``nearest`` rounds to the nearest multiple. A value in the middle
-            between two multiples is rounded away from zero. ``down`` rounds to the greatest
-            multiple that is at most the value. ``zero`` rounds towards zero.
+        ``way``: ``nearest`` rounds to the nearest multiple, and a value in the middle away from
+            zero. ``down`` rounds to the greatest multiple that is at most the value. ``zero``
+            rounds towards zero.
     """
 
     step: Decimal

@@ -17,16 +17,15 @@ UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
 class Truncate(ValueRecode):
     """Replace a time by the start of its year, quarter, month, day or hour, or by its week.
 
-    Weeks are ISO 8601 weeks, which start on Monday. A week is written as a text such as
-    ``2026-W48``. Years outside 1 to 9999 become NULL. If the zone is not UTC, years outside 2 to
-    9998 become NULL.
+    It is the key ``truncate`` of a policy. A week is a text such as ``2026-W48``. It is a week of
+    ISO 8601, which starts on Monday. Years outside 1 to 9999 become NULL, and in another zone than
+    UTC the years 1 and 9999, too.
 
     Fields:
         ``unit``: ``year``, ``quarter``, ``month``, ``week``, ``day`` or ``hour``.
-        ``zone``: the time zone in which each year, week, day or hour begins. A zone other than
-            UTC is possible only for a column of times with a zone. The engine's own rules of the
-            zone are used. When clocks are set back, they show one hour twice. Both hours then
-            become the same value.
+        ``zone``: the time zone in which years, weeks, days and hours begin. Another zone than UTC
+            needs a column of times with a zone. The engine's own rules of the zone are used. If
+            clocks are set back, one hour occurs twice. Both hours become the same value.
     """
 
     unit: Unit
