@@ -329,11 +329,11 @@ PREDICATE = {
     "mechanism": "the [mechanism](../explanation/mechanism.md). `noisy-counts` adds noise from the "
     "claim's table to the count of each group. `sampled-suppression` draws a sample and suppresses "
     "groups below k. Both show only recoded values",
-    "policy": "name and digest of the policy; the digest includes its hierarchy files",
+    "policy": "name and digest of the policy. The digest includes its hierarchy files",
     "k": "with a sample, the smallest count of a group that is shown. With noise, the smallest "
-    "number of units that a shown group has in the source",
-    "rate": "an upper bound on the probability that a unit of the population is in the sample, as "
-    "a decimal text",
+    "number of people that a shown group has in the source",
+    "rate": "a decimal text. With at most this probability, a person of the population is in the "
+    "sample",
     "sampled_at": "the known rate of the source, if the source itself is a sample. The `rate` "
     "includes it as a factor",
     "epsilon": "ε of the policy, as a decimal text",
@@ -343,10 +343,10 @@ PREDICATE = {
     "neighbours": "`add_remove` or `replace_one`",
     "unit": "the unit that is protected: `row`, or the column that identifies a person",
     "randomness": "what decides who is in the sample, or how much noise is added",
-    "assumptions": "what must be true, although the SQL cannot show it. Each object has a code, "
+    "assumptions": "what must be true, although no program can prove it. Each object has a code, "
     "and says what the code is about",
     "columns": "the released columns, without the count",
-    "count": "the column with the count; null in the form `rows`",
+    "count": "the column with the count. Null in the form `rows`",
     "form": "`counts` or `rows`",
     "claim": "the description of the release from which the SQL was printed: source, unit, sample "
     "or noise, columns and their recodes. Each value has the name of its type",

@@ -363,8 +363,8 @@ class AccountSpec(Document):
     rest: time_models.RestField = Decimal(0)
     """The part of ε and of δ that is kept for releases outside the plan."""
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
-    """The neighbours of the plan. `add_remove`: one of two neighbouring tables lacks one
-    person of the other table. `replace_one`: one of the two tables has another person instead.
+    """Which two tables are neighbours in the plan. `add_remove`: one table has one person less.
+    `replace_one`: one table has another person instead.
     """
     ever: time_models.LimitSpec | None = None
     """The ε and δ of all windows together."""
