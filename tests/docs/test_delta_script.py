@@ -30,6 +30,26 @@ release: {{file: out.parquet}}
 """
 
 
+def _released(folder: Path, policy: str) -> subprocess.CompletedProcess[str]:
+    """What the page's script says of the certificate of a release."""
+    [script] = [block.text for block in pages.blocks(PAGE) if block.file == "delta.py"]
+    (folder / "delta.py").write_text(script)
+    visits = {
+        "person": [n // 3 for n in range(300)],
+        "day": [*range(300)],
+        "ward": ["a", "b"] * 150,
+    }
+    pq.write_table(pa.table(visits), folder / "visits.parquet")
+    project = load_project_text(
+        "accounts: {visits.parquet: {}}", folder / "policy-engine.yaml", folder
+    )
+    release(load_policy_text(policy, folder / "policy.yaml", folder), project)
+    return subprocess.run(
+        [sys.executable, "delta.py", "out.certificate.json"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "distribution", ["truncated_laplace", "discrete_gaussian", "negative_binomial"]
 )
@@ -45,27 +65,33 @@ release: {{file: out.parquet}}
 def test_the_script_of_the_page_holds_the_stated_delta_between_its_bounds(
     unit: str, distribution: str, is_exact: bool, tmp_path: Path
 ) -> None:
-    [script] = [block.text for block in pages.blocks(PAGE) if block.file == "delta.py"]
-    (tmp_path / "delta.py").write_text(script)
-    visits = {
-        "person": [n // 3 for n in range(300)],
-        "day": [*range(300)],
-        "ward": ["a", "b"] * 150,
-    }
-    pq.write_table(pa.table(visits), tmp_path / "visits.parquet")
-    project = load_project_text(
-        "accounts: {visits.parquet: {}}", tmp_path / "policy-engine.yaml", tmp_path
-    )
-    text = POLICY.format(unit=unit, distribution=distribution)
-    release(load_policy_text(text, tmp_path / "policy.yaml", tmp_path), project)
-
-    told = subprocess.run(
-        [sys.executable, "delta.py", "out.certificate.json"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    told = _released(tmp_path, POLICY.format(unit=unit, distribution=distribution)).stdout
 
     low, high, stated = map(float, re.findall(r"[\d.]+e-\d+", told))
     assert low <= stated * 1.001 <= high * 1.002
     assert stated > 1e-7
-    if is_exact:
-        assert high <= low * 1.001
+    if is_exact:  # in the four digits that it prints
+        assert low == high == stated
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("release:", "measures: {days: {sum: day, bounds: [0, 300]}}\nrelease:"),
+        ("release:", "measures: {days: {mean: day, bounds: [0, 300]}}\nrelease:"),
+        ("release:", "measures: {days: {median: day, bounds: [0, 300]}}\nrelease:"),
+        ("keep}", "keep, day: {bins: [150]}}\nrollup: {to: [ward], share: 0.5}"),
+        ("1.0e-6}", "1.0e-6, neighbours: replace_one}"),
+        (
+            "mechanism: noisy_counts\nnoise: {distribution: auto}",
+            "sample: {rate: 0.01, method: keyed}\nk: 20",
+        ),
+    ],
+)
+def test_the_script_stops_at_what_it_does_not_read(old: str, new: str, tmp_path: Path) -> None:
+    unit = "privacy_unit: {column: person, rows: {first_by: [day desc]}}"
+    policy = POLICY.format(unit=unit, distribution="auto")
+    assert policy.count(old) == 1
+    done = _released(tmp_path, policy.replace(old, new))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("this script reads noisy counts under add_remove, with one")
