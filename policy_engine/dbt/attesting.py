@@ -73,7 +73,8 @@ def attest(desk: Desk, releases: Texts) -> tuple[Told, ...]:
     Raises LedgerError, WarehouseError, FileError: as it says; what was attested before stays so.
     """
     if not any(desk.stands(release.parts) for release, _ in releases):
-        return tuple(Told(release, "absent") for release, _ in releases)
+        known = known_books(desk.project)
+        return tuple(_undrawn(desk, release, known) for release, _ in releases)
     signer = ledger_writer(desk.project)
     with open_ledger(desk.project, signer) as ledger:
         return tuple(_case(desk, ledger, each, signer, text) for each, text in releases)
@@ -102,6 +103,17 @@ def _case(desk: Desk, ledger: Ledger, release: DbtRelease, signer: Signer, text:
     entries = _editions(desk, release, known)
     release = _in_edition(desk, release, known, _last(entries))
     return _Attesting(desk, ledger, release, None, signer, text).attested(entries)
+
+
+def _undrawn(desk: Desk, release: DbtRelease, known: Books | None) -> Told:
+    """A release of which nothing new is drawn: what was signed for may stand all the same."""
+    last = _last(_editions(desk, release, known))
+    release = _in_edition(desk, release, known, last)
+    if last is not None:
+        is_shown = last.state == "committed" and desk.shows(release, last.only_digest)
+        return Told(release, "stands" if is_shown else "absent", last)
+    found = dated(desk, known, release, "", at_moment(known)).schedule
+    return Told(release, "absent" if found is None or found.due else "not due")
 
 
 def _editions(desk: Desk, release: DbtRelease, known: Books | None) -> list[Entry]:
@@ -145,7 +157,7 @@ class _Attesting(Booking):
         if last is not None and last.state == "started" and last.run.of and self._waits(last.run):
             return Told(self.release, "waits", last)
         if not self.desk.stands(self.release.parts):
-            return Told(self.release, "absent")
+            return self._undrawn()
         if last is not None and last.run.of and not self.desk.stands(self.release.shown_parts):
             return Told(self.release, "absent", last)
         digest, size = digest_of_lines(self.desk.lines(self.release))
@@ -156,11 +168,14 @@ class _Attesting(Booking):
         elif last is not None and last.only_digest == digest:
             found = self._known(last, digest)
         elif not size.rows or digest in {entry.only_digest for entry in entries}:
-            return Told(self.release, "absent")
+            return self._undrawn()
         else:
             asked = replace(self.release, written=with_git_edition(self.release.written))
             found = replace(self, release=asked)._not_paid(digest)
         return replace(found, rows=size.rows)
+
+    def _undrawn(self) -> Told:
+        return _undrawn(self.desk, self.release, self.ledger.read())
 
     def _waits(self, run: Run) -> bool:
         """Whether its secret waits still, so that what stands was drawn before."""

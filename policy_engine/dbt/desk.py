@@ -182,8 +182,8 @@ class Told:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing has to be done about it."""
-        return self.outcome not in {"built", "changed", "due", "outdated", "refused"}
+        """Whether it stands as it was signed for, or nothing of it is due."""
+        return self.outcome in {"attested", "certified", "not due", "stands"}
 
 
 def full_name(named: Named, parts: tuple[str, ...]) -> tuple[str, ...]:

@@ -107,6 +107,8 @@ def _over_budget(room: Room, story: dict[str, object]) -> None:
     story["too dear"] = room.asks("reserve")
     story["too dear build"] = room.builds()
     story["too dear rows"] = room.sql("select * from towns_v2_draw")
+    story["too dear attest"] = room.asks("attest")
+    story["too dear status"] = room.asks("status")
     (room.world.folder / "models/more.privacy.yml").unlink()
     room.engine_says("dbt", "sync", "--target", "prod", "--prune")
 
@@ -244,7 +246,7 @@ def test_the_target_that_dbt_ran_last_is_of_no_matter(story):
 
 
 def test_a_release_that_is_gone_is_not_drawn_again_by_mistake(story):
-    assert outcome(story["gone"], "state") == ["gone"]
+    assert (outcome(story["gone"], "state"), story["gone"]["code"]) == (["gone"], 1)
     assert story["reserved again"]["code"] == 1
     assert "entry 3 paid for a table that is gone" in story["reserved again"]["err"]
     assert story["built again"]["code"] == 0
@@ -258,6 +260,13 @@ def test_over_budget_no_row_is_drawn(story):
     assert story["too dear"]["code"] == 1
     assert "cannot pay" in story["too dear"]["err"] + story["too dear"]["out"]
     assert story["too dear rows"] == []
+    assert story["too dear build"]["code"] == 0
+
+
+def test_a_job_that_goes_on_after_reserve_failed_fails_at_its_end(story):
+    assert outcome(story["too dear attest"]) == ["absent", "stands"]
+    assert outcome(story["too dear status"], "state") == ["not reserved", "certified"]
+    assert story["too dear attest"]["code"] == story["too dear status"]["code"] == 1
 
 
 def test_a_table_that_was_changed_is_charged_once_and_not_signed_for(story):

@@ -112,9 +112,13 @@ class Room:
         trusted = trusted_keys(load_project(self.world.folder / "policy-engine.yaml"))
         return self.at_desk(lambda desk, pairs: [*verified(desk, (pairs[0][0],), trusted)])
 
-    def state(self) -> str:
+    @property
+    def standing(self) -> Told:
         [found] = self.at_desk(lambda desk, pairs: standing(desk, tuple(r for (r,) in pairs)))
-        return found.outcome
+        return found
+
+    def state(self) -> str:
+        return self.standing.outcome
 
     def build(self) -> None:
         """What dbt does where there are transactions."""
@@ -195,6 +199,37 @@ def test_what_is_read_is_put_back_as_it_was_signed_for(built):
     built.sql(f"CREATE TABLE {READ} AS FROM {TABLE} WHERE false")  # as dbt makes it
     assert built.attest().outcome == "stands"
     assert built.entries() == ["committed"]
+
+
+def test_what_was_never_reserved_or_never_built_is_not_good(room):
+    assert (room.standing.outcome, room.standing.is_good) == ("not reserved", False)
+    assert (room.attest().outcome, room.attest().is_good) == ("absent", False)
+    empty = f"FROM ({room.text}) WHERE false"  # what dbt makes where no secret waits
+    room.sql(f"CREATE TABLE {SALTS} (release_id TEXT, salt TEXT, text_md5 TEXT, is_drawn BOOLEAN)")
+    room.sql(f"CREATE TABLE {TABLE} AS {empty}", f"CREATE TABLE {READ} AS {empty}")
+    assert (room.standing.outcome, room.standing.is_good) == ("not reserved", False)
+    assert (room.attest().outcome, room.attest().is_good) == ("absent", False)
+    assert room.entries() == []
+
+
+def test_what_is_paid_for_and_waits_or_is_gone_is_not_good(room):
+    room.reserve()
+    assert (room.standing.outcome, room.standing.is_good) == ("reserved", False)
+    room.sql(f"CREATE TABLE {TABLE} AS FROM ({room.text}) WHERE false")
+    assert (room.attest().outcome, room.attest().is_good) == ("waits", False)
+    room.sql(f"DROP TABLE {TABLE}")
+    room.build()
+    assert room.attest().is_good and room.standing.is_good
+    room.sql(f"DROP TABLE {READ}")
+    assert (room.standing.outcome, room.standing.is_good) == ("gone", False)
+    assert (room.attest().outcome, room.attest().is_good) == ("absent", False)
+
+
+@pytest.mark.parametrize("what", ["DROP TABLE", "DELETE FROM"])
+def test_what_is_read_stands_though_its_draw_was_taken_away(built, what):
+    built.attest()
+    built.sql(f"{what} {TABLE}")
+    assert (built.state(), built.attest().outcome) == ("certified", "stands")
 
 
 @pytest.mark.parametrize(
