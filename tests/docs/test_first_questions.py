@@ -87,7 +87,22 @@ QUESTIONS = [
      "What is noticed, and what is not", "the draw is charged"),
     ("reviewer", "We published a wrong number: does the budget come back?", ASKED,
      "We published a wrong number. What now?", "gets nothing back"),
-    # And what strangers of 30 November did not find.
+    ("reviewer", "What is δ, in words?", ASKED, "And δ?", "bounds the chance of such results"),
+    # And what six strangers of 30 November did not find, or found half.
+    ("reviewer", "She was our patient, all know it: what is promised?", ASKED,
+     "Everybody knows that she was our patient. What is promised?", "neighbours: replace_one"),
+    ("expert", "Are families protected?", ASKED, "Are families protected?", "98.3 %"),
+    ("expert", "What does the promise not cover?", TRUST, "What the promise does not cover",
+     "people in general"),
+    ("reviewer", "Can it go out without me?", ASKED, "Can a release go out without my approval?",
+     "it is enough not to approve"),
+    ("reviewer", "Does anything leave our house?", ASKED, "Does anything leave our house?",
+     "sends nothing to its authors"),
+    ("reviewer", "Our guesser suspects 10 %. And then?", ASKED, "Is ε = 1 much?", "23.2 %"),
+    ("reviewer", "Our rule: no cell below 10 people.", ASKED, "Why are small groups missing?",
+     "write `k: 10`"),
+    ("expert", "Can two runs spend the rest twice?", ASKED, "What if it crashes?",
+     "one is charged, and the other is refused"),
     ("engineer", "How do I choose max_groups?", WRITE, "People with many rows",
      "by public knowledge: the most groups that a person can have"),
     ("engineer", "When does the limit renew?", "docs/howto/a-years-plan.md",
@@ -96,7 +111,6 @@ QUESTIONS = [
     ("reviewer", "What is a family promised?", WRITE, "Households", "98.3 %"),
     ("expert", "Does the default promise to hide what a row says?",
      "docs/howto/choose-numbers.md", "Who a neighbour is", "at most 88.1 % of the time"),
-    ("reviewer", "What is δ, in words?", ASKED, "And δ?", "δ is needed because"),
 ]  # fmt: skip
 
 
