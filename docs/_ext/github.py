@@ -12,7 +12,9 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
-_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(contributing/[^)#]+|README\.md)(?:#[^)]*)?\)")
+_OUTSIDE = re.compile(
+    r"\[([^\]]+)\]\((?:\.\./)+(contributing/[^)#]+|README\.md|SECURITY\.md)(?:#[^)]*)?\)"
+)
 _ITEM = re.compile(r"^\* \[[^\]]+\]\((?P<page>[^)#:]+)\.md\)", re.MULTILINE)
 
 
