@@ -310,8 +310,8 @@ class _Attesting(Booking):
 
 _FRESH = "run 'policy-engine dbt reserve --fresh', at the price of a new release, and dbt again"
 _OTHER_ROWS = (
-    "its rows are not what its certified text gives of the source as it is now: the source was made"
-    " anew since, a materialization or a hook changed what dbt ran, or the table was changed. It"
+    "its rows are not what the certified query gives now: since the draw the source was made"
+    " anew, a materialization or a hook changed what dbt ran, or the table was changed. It"
     f" stays charged, and no certificate speaks of it; attest right after the build, or {_FRESH}"
 )
 _NOT_RESERVED = (

@@ -280,7 +280,7 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
         sources_in(release.policy), release.nodes, release.reads, strict=True
     ):
         if node.materialized == "view" and not desk.stands(parts):
-            law = f"{key} must stand before a release of it is charged, if it is a view"
+            law = f"{key} is a view that does not exist yet, so nothing is charged for it"
             remedy = (
                 "what a view reads decides what can be certified: materialize it as a table, or"
                 f" run 'dbt run --select +{node.name} --target {release.target}' first"
@@ -388,7 +388,7 @@ class Booking:
         if last is None or paid not in _CHARGED:
             return ""
         return (
-            f"{self.release.told}: {_CHARGED[paid].format(last.id)}. Drawn once more it is another"
+            f"{self.release.told}: {_CHARGED[paid].format(last.id)}. A second draw is another"
             " release, at a price of its own: to pay for it, run 'policy-engine dbt reserve"
             " --fresh'. Nothing was charged"
         )

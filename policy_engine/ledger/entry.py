@@ -443,7 +443,7 @@ def _replayed(records: Iterable[Record], where: str) -> tuple[tuple[Entry, ...],
                 if entry is None or fault:
                     what = f"is a {record.kind!r} of entry {record.entry}, {fault}"
                     faults.append(
-                        Fault(record.seq, record.entry, f"{what}: no release writes that", None)
+                        Fault(record.seq, record.entry, f"{what}: no command writes that", None)
                     )
                     continue
                 entries[record.entry] = _settled(entry, record.kind, told)

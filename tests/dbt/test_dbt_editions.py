@@ -191,7 +191,7 @@ def test_status_says_which_edition_stands_and_when_the_next_is_due(story):
 
 def test_a_refused_edition_breaks_nothing(story):
     assert story["refused"]["code"] == 1
-    assert "rows are not what its certified text gives" in story["refused"]["err"]
+    assert "rows are not what the certified query gives" in story["refused"]["err"]
     assert story["after refused"] == story["third"]
     assert story["downstream"] == [0, [[3]]]
     assert "lost         2026-10" in story["refused status"]["out"]

@@ -518,7 +518,7 @@ def test_a_source_that_was_made_anew_after_the_draw_is_not_signed_for(built):
     built.sql(PEOPLE.format(people=2000))
     found = built.attest()
     assert found.outcome == "refused"
-    assert "its rows are not what its certified text gives" in found.why
+    assert "its rows are not what the certified query gives" in found.why
     assert built.entries() == ["kept"]
 
 

@@ -79,7 +79,7 @@ def impossible(why, *drafts):
     [fault] = faults_of(records(*drafts), "ledger.db")
     number, last = len(drafts), drafts[-1]
     assert fault.text == (
-        f"record {number} is a {last.kind!r} of entry {last.entry}, {why}: no release writes that"
+        f"record {number} is a {last.kind!r} of entry {last.entry}, {why}: no command writes that"
     )
     # It counts for nothing.
     before = entries_of(records(*drafts[:-1]), "")

@@ -626,7 +626,7 @@ def test_a_start_of_what_was_given_back_is_found(ledger, path):
     ledger.verify()
     fault, _ = ledger.read().approvals.faults()  # the other one: its time runs backwards
     assert fault.text == (
-        "record 3 is a 'start' of entry 1, which was cancelled before: no release writes that"
+        "record 3 is a 'start' of entry 1, which was cancelled before: no command writes that"
     )
     assert states(ledger) == ["cancelled"]
 
