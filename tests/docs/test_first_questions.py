@@ -107,7 +107,7 @@ QUESTIONS = [
      "by public knowledge: the most groups that a person can have"),
     ("engineer", "When does the limit renew?", "docs/howto/a-years-plan.md",
      "When the limit renews", "A year begins on 1 January"),
-    ("engineer", "How far off is a median, in money?", SUMS, "Medians", "17 people are about 113"),
+    ("engineer", "How far off is a median, in money?", SUMS, "Medians", "an error of about 113 euros"),
     ("reviewer", "What is a family promised?", WRITE, "Households", "98.3 %"),
     ("expert", "Does the default promise to hide what a row says?",
      "docs/howto/choose-numbers.md", "Who a neighbour is", "at most 88.1 % of the time"),
