@@ -31,12 +31,17 @@ _SOURCE = Path(__file__).parent / "package"
 _OWN = re.compile(rf"^name:\s*[\"']?{NAME}[\"']?\s*(#.*)?$", re.MULTILINE)
 _IGNORE_WORDS = "# Policies of policy-engine, which dbt would read as properties."
 
-_PROJECT = """\
+_LIMIT = "{epsilon: 1.0, delta: 1.0e-6}"
+_PROJECT = f"""\
 # Found upwards from the dbt project. Paths are relative to this file.
 # An account limits what one group of people can lose in total. A release about them is charged.
 accounts:
-  people: {epsilon: 1.0, delta: 1.0e-6}
+  people: {_LIMIT}
 """
+_NO_ACCOUNT = (
+    " lists no account, so that nothing limits releases: add a line such as"
+    f" 'accounts: {{people: {_LIMIT}}}'"
+)
 _SECTION = """\
 dbt:
   release_targets: [{target}]  # elsewhere the models of releases are empty
@@ -98,6 +103,8 @@ def start(project: DbtProject, model: str | None = None, profiles: Path | None =
         targets = () if likely is None else (likely,)
         section = _SECTION.format(target=starter._scalar(likely)) if likely else _NO_TARGET
         found.append(changed(file, f"{_whole(_PROJECT if text is None else text)}{section}"))
+    if text is not None and not load_project(file).accounts:
+        notes.append(f"{project.shown(file)}{_NO_ACCOUNT}")
     path = None
     if model is not None:
         path, policy = _policy(project, model, profiles, notes)
@@ -164,7 +171,7 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
     # A release of dbt has counts of people alone.
     unit = starter._unit(table) if many is None else starter._all_rows(table, *many, of_rows=False)
     count = "" if counted == "n" else f"\ncount: {{people: {counted}}}        # n is a column"
-    accounts = list(room.settings.accounts) if room.settings.file is not None else ["people"]
+    accounts = list(room.settings.accounts) or ["people"]
     if not names:
         likely = room.targets.likely() if room.targets is not None else None
         target = next(iter(room.settings.dbt.release_targets), likely) or "prod"

@@ -85,6 +85,19 @@ def test_a_project_file_above_is_the_one_that_is_added_to(tmp_path, monkeypatch)
     assert "release_targets: [prod]" in (tmp_path / "policy-engine.yaml").read_text()
 
 
+def test_a_project_file_without_accounts_is_told_and_the_starter_names_one(world):
+    world.write("policy-engine.yaml", "keep_copies_mb: 3\n")
+    found = start(world.project, "stg_people")
+    [told] = [note for note in found.notes if "no account" in note]
+    assert told == (
+        "policy-engine.yaml lists no account, so that nothing limits releases: add a line such as"
+        " 'accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}'"
+    )
+    assert "\naccount: people\n" in found.policy.read_text()
+    world.write("policy-engine.yaml", "accounts: {clinic: {}}\n")
+    assert not any("no account" in note for note in start(world.project).notes)
+
+
 def test_a_starter_is_written_from_names_and_types_alone(world):
     found = start(world.project, "stg_people")
     assert found.policy == world.folder / "models" / "stg_people_public.privacy.yml"
