@@ -664,14 +664,14 @@ def _entry(level: str, path: str, methods: str) -> str:
 
 
 def with_types(kind: type) -> str:
-    """The docstring of a class; behind the name of a field its type, if a reader can look it up."""
+    """The docstring of a class; behind a field its type, if a reader can look it up and read it."""
     types = inspect.get_annotations(kind)
     head, fields, rest = inspect.cleandoc(kind.__doc__ or "").partition("Fields:\n")
 
     def typed(name: re.Match[str]) -> str:
         found = types[name[1]]
         is_known = {*re.findall(r"[A-Z]\w+", found)} <= _KNOWN
-        return f"{name[0]} (``{found}``)" if is_known else name[0]
+        return f"{name[0]} (``{found}``)" if is_known and found.count("[") < 2 else name[0]
 
     def named(line: re.Match[str]) -> str:
         return re.sub(r"``(\w+)``", typed, line[0])

@@ -34,9 +34,9 @@ _BORDER = Decimal("1e-15")
 def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
     """Compute the bound on δ by Li, Qardaji and Su (2012), [LQS], to compare it with the exact δ.
 
-    The bound is for one release from a sample under ``add_remove``. It holds only if ε is at least
-    −ln(1 − rate). For example, with rate 0.4 ε must be at least 0.511. For a smaller ε the result
-    is None.
+    The bound is for one release from a sample and one unit more or less. It holds only if ε is at
+    least −ln(1 − rate). For example, with rate 0.4 ε must be at least 0.511. For a smaller ε the
+    result is None.
 
     Guarantee: the result is never below the bound in the paper, and never below ``delta_exact``.
 
@@ -76,8 +76,8 @@ def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
 def epsilon_lqs(k: int, rate: Number, delta: Number) -> Decimal | None:
     """Compute the least ε at which ``delta_lqs`` is at most a given δ, [LQS].
 
-    The result is rounded up to a multiple of 1e-9. It is never below −ln(1 − rate), because
-    ``delta_lqs`` has no bound there. If no ε is large enough, the result is None.
+    The result is rounded up to a multiple of 1e-9. It is at least −ln(1 − rate), because
+    ``delta_lqs`` proves nothing for a smaller ε. If no ε is large enough, the result is None.
 
     Arguments:
         ``k``: the smallest published count, from 2 to 10⁹.

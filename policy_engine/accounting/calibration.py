@@ -154,8 +154,8 @@ def best_pair(
 ) -> tuple[int, Decimal]:
     """Find the pair (k, rate) that meets (ε, δ) and publishes the smallest groups.
 
-    It has the smallest k/rate. For example, with k = 14 and rate 0.25, k/rate is 56. In a group of
-    56 people 14 are sampled on average, just enough. For several releases, or under
+    The pair has the smallest k/rate. For example, with k = 14 and rate 0.25, k/rate is 56. In a
+    group of 56 people 14 are sampled on average, just enough. For several releases, or under
     ``replace_one``, a slightly better pair can exist.
 
     Arguments:

@@ -49,11 +49,12 @@ class CertificateNumbers:
         ``rule``: the rule of ``Accountant`` that gave the result: ``basic``, ``optimal`` or
             ``tight``. None for one release.
         ``by_rule``: the result of each rule. Empty for one release.
-        ``delta_lqs``: δ by the bound of Li, Qardaji and Su (2012), added up. None under
-            ``replace_one``, or if ε/(N·m) is below −ln(1 − rate).
+        ``delta_lqs``: δ by the bound of Li, Qardaji and Su (2012), added up over the releases. None
+            under ``replace_one``, or if ε/(N·m) is below −ln(1 − rate).
         ``epsilon_lqs``: ε by this bound for the same δ. Only for several releases and m = 1 under
             ``add_remove``, and None if there is none.
-        ``delta_generic``: δ by the general bound for m units, added up. None if m is 1.
+        ``delta_generic``: δ by the bound of ``group``, which holds for every mechanism, added up
+            over the releases. None if m is 1.
     """
 
     k: int

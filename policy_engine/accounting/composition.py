@@ -172,8 +172,8 @@ class Accountant:
     ``Accountant.of`` makes an accountant from a list of events.
 
     Guarantee: the computed ε or δ is never below the true value, and the order of the events does
-    not change it. If you add an event, it can fall slightly, because it is rounded up by an error
-    that depends on the events.
+    not change it. If you add an event, the computed value can fall slightly, because its error
+    depends on the events.
 
     Assumption: each event has a sample and noise of its own. The list of events was fixed before
     the first one. If earlier results decide which event comes next, use an account instead.
@@ -185,7 +185,7 @@ class Accountant:
         ``group``: m, how many units are protected together, from 1 to 10,000. With m > 1 all events
             must be ``SampledSuppression``.
 
-    Errors: DomainError for other values, or for an event of another class than the six above.
+    Errors: DomainError for other values. The methods raise it for an object that is no event.
 
     >>> from policy_engine.accounting.events import Partitioned, PureDP, SampledSuppression
     >>> releases = Accountant.of([SampledSuppression(20, "0.1")] * 50)
@@ -264,7 +264,7 @@ class Accountant:
         Arguments:
             ``delta``: δ, between 0 and 1.
 
-        Returns: a dict from the name of a rule to its ε. None if a rule gives no ε.
+        Returns: a dict from the name of a rule to its ε, or to None if the rule gives no ε.
 
         Errors: DomainError if no rule gives an ε.
 
@@ -276,15 +276,14 @@ class Accountant:
         return _worst(self._epsilons(delta))
 
     def deltas(self, epsilon: Number) -> Answers:
-        """Compute the δ of all events together for a given ε, by each of three rules.
-
-        ``basic`` adds up all ε and δ. ``optimal`` is for one repeated event (Kairouz, Oh and
-        Viswanath 2015). ``tight`` composes the privacy losses.
+        """Compute the δ of all events together for a given ε, by the rules ``basic``, ``optimal``
+        and ``tight``.
 
         Arguments:
             ``epsilon``: ε, from 0 to 10⁹.
 
-        Returns: a dict from the name of a rule to its δ. None if a rule gives no δ.
+        Returns: a dict from the name of a rule to its δ, or to None if the rule gives no δ.
+        ``epsilons`` explains the rules.
 
         >>> from policy_engine.accounting.events import PureDP
         >>> Accountant.of([PureDP("0.1")] * 3).deltas("0.2")["basic"] is None

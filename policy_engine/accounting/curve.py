@@ -52,8 +52,8 @@ class Bound:
 
     Fields:
         ``delta``: the bound.
-        ``at_n``: the size of the group for which δ is largest, in the table where the group is
-            larger. None if no single group gives the bound.
+        ``at_n``: the size of the group for which δ is largest, with the units that only one of the
+            two tables has. None if no single group gives the bound.
     """
 
     delta: Decimal

@@ -70,14 +70,15 @@ def verify_release(
     * The SQL is exactly what the program prints for the certificate's claim. The certificate states
       every assumption that this SQL needs.
     * If you pass ``release``, it is exactly the file or table that was signed. It has the certified
-      columns, no count that is too small, rows in the fixed order, and nothing else.
+      columns, no count that is too small, the fixed order, and nothing else.
 
     Arguments:
         ``envelope``: the text of the certificate, not its path.
         ``trusted``: the keys whose signatures count.
         ``release``: the file of the release. For a table, its rows or an export. Without
             ``release`` only the certificate is verified.
-        ``kind``: the type of the signed statement. Change it only for a release without (ε, δ).
+        ``kind``: the type of the signed statement. For a release without (ε, δ), pass
+            ``UNPROMISED_TYPE`` of ``policy_engine.attest.attestation``.
 
     Returns: a ``Verified``. Read its field ``unchecked``, which lists what was not checked.
 

@@ -77,7 +77,8 @@ class Certificate:
     """A certificate: what is promised, and which SQL was certified. Nothing in it is read from the
     source.
 
-    ``certify``, ``preview``, ``open_release`` and ``verify`` return one.
+    ``certify`` returns one. The results of ``preview``, ``open_release`` and ``verify`` have one in
+    the field ``certificate``.
 
     Fields:
         ``terms``: the policy's name and digest, and the place of the release. ``terms.promise`` has

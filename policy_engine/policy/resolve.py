@@ -244,8 +244,8 @@ class Policy:
     def from_dict(
         cls, data: Mapping[str, object], directory: str | Path = ".", *, unpromised: bool = False
     ) -> Policy:
-        """Check a policy that you have as a dict. Use it in a notebook, where no policy file
-        exists.
+        """Check a policy that you have as a dict. Use it where no policy file exists, such as in a
+        notebook.
 
         Arguments:
             ``data``: the keys and values of a policy file. A value may be a text, number, date,

@@ -116,8 +116,8 @@ class OpenedRelease:
         The interval leaves out what ``max_groups``, ``max_rows_per_group``, bounds and rounding
         cut.
 
-        If the row does not show the error, the last three columns are empty. For example, the error
-        of a mean is unknown if no column shows how many values the mean has.
+        If the row does not show the error, the last three columns are empty. For example, a mean
+        shows no error if no column counts its values.
 
         For a median or quantile, ``n_sd`` is empty. If the row shows that there are too few values,
         ``n_low`` and ``n_high`` are the bounds in the policy. Otherwise they are empty, too.

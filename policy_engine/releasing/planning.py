@@ -360,11 +360,12 @@ def compile_policy(
             of the policy's warehouse.
         ``method``: the way of sampling, ``keyed`` or ``native``. The default is the policy's own
             way. Leave it out for noisy counts.
-        ``schema``: the columns of the source table and their types. The default is to read them
-            from the warehouse or the file. With a schema no warehouse is opened.
+        ``schema``: the columns of the source table and their types. By default they are read from
+            the warehouse or the file.
 
     Raises:
-        UsageError: an argument has another value, or the schema does not describe the source table.
+        UsageError: an argument has a value that is not allowed, or the schema does not describe the
+            source table.
         PolicyError: the policy does not fit its source.
 
     >>> from policy_engine import load_policy

@@ -222,18 +222,17 @@ def release(
     Arguments:
         ``policy``: as ``load_policy`` returns it.
         ``project``: the project. The default is the project of the policy's folder.
-        ``edition``: the name of the edition. With a calendar, name a period that is due, such as
-            ``2026-11``. Without one, each new name, such as ``second``, draws and charges one more
-            edition. The default is then the last edition of the policy in its present form, or an
-            edition without a name.
+        ``edition``: with a calendar, a period that is due, such as ``2026-11``. Without a calendar,
+            each new name, such as ``second``, draws and charges one more edition. The default is
+            then the last edition of the policy in its present form, or an edition without a name.
         ``replace``: if True, a different release in the same place may be overwritten.
         ``revise``: if True, the edition is drawn again and charged again. It is ignored if
             ``policy.edition.is_revision`` is True, because the calendar then decides.
         ``say``: a function that gets each message as a text, before the charge. By default no
             message is shown.
         ``watch``: a function that shows progress. It gets a function ``done`` and returns a context
-            manager. Inside the ``with`` block, ``done()`` is how many per cent of the query have
-            run, or None if unknown.
+            manager, in which the release runs. ``done()`` returns the per cent of the query that
+            have run, or None if unknown.
         ``clock``: a function that returns the time. The time decides which editions are due.
 
     Raises:
