@@ -16,7 +16,7 @@ POSTGRES = Engine(
         " connection, or the statements with their parameters in the server's log",
     },
     lacks={
-        "native_sample": ("TABLESAMPLE has a seed of 32 bits, found in minutes",
+        "native_sample": ("TABLESAMPLE has a seed of 32 bits, which is guessed in minutes",
                           "use method: keyed"),
     },
 )  # fmt: skip
