@@ -73,7 +73,7 @@ def command_text(name: str) -> str:
     parts = [f"{about}\n\n{title}\n{rows}\n"]
     for words, (text, options) in helps.items():
         own = [lines for option, lines in options.items() if option not in common]
-        also = [option[0].split()[0].strip(",") for option in common if option in options]
+        also = [option[0].partition(" <")[0] for option in common if option in options]
         listed = "\n".join([*own, _wrapped(f"also {', '.join(also)}: see the top of this page")])
         parts.append(f"## {' '.join(words)}\n\n```text\n{text}\n\nOptions:\n{listed}\n```\n")
     return "\n".join(parts)

@@ -456,7 +456,7 @@ def test_what_lies_in_an_attached_database_is_refused_before_anything_is_charged
 def test_a_view_that_does_not_stand_is_refused_before_anything_is_charged(room):
     room.sql("DROP TABLE stg_people")
     source = _node("stg_people", "stg_people", "view")
-    with pytest.raises(PolicyError, match=r"is a view that does not exist yet.*dbt run --select \+stg_people"):
+    with pytest.raises(PolicyError, match=r"does not exist yet.*dbt run --select \+stg_people"):
         room.reserve(replace(room.release, nodes=(source,)))
     assert room.entries() == []
 
