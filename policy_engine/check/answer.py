@@ -93,8 +93,8 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
         ``engine``: the name of the engine, such as ``duckdb``.
         ``schema``: the tables and the types of their columns. If you do not know them, pass
             ``Schema()``.
-        ``policy``: the policy whose release the text should be. Without a policy, the text may be
-            the release of any claim.
+        ``policy``: the text must compute the release of this policy. Without a policy, the text may
+            compute any release.
 
     Errors: PolicyError if the policy does not fit the source.
 
