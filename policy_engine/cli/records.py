@@ -408,11 +408,13 @@ def settle(
             help="First charge each release that has a certificate, but no charge in the ledger.",
         ),
     ] = False,
-    account: Annotated[
-        str | None,
+    accounts: Annotated[
+        list[str] | None,
         Option(
-            help="With --from-certificates: the account to charge if the project's folder does "
-            "not have the policy, and the ledger has no earlier charge of it."
+            "--account",
+            metavar="POLICY=ACCOUNT",
+            help="With --from-certificates: the account of a policy that the project's folder does "
+            "not have as it was released, if the ledger has no earlier charge of it.",
         ),
     ] = None,
 ) -> None:
@@ -436,9 +438,12 @@ def settle(
     from policy_engine.releasing.standing import reconcile
 
     project = own_project()
-    if account is not None and not from_certificates:
+    if accounts and not from_certificates:
         raise UsageError("--account is for --from-certificates")
-    booked = recall(project, account) if from_certificates else ()
+    given = dict(each.partition("=")[::2] for each in accounts or ())
+    if not all(given.values()):
+        raise UsageError("--account takes the name of a policy and its account: POLICY=ACCOUNT")
+    booked = recall(project, given) if from_certificates else ()
     found = reconcile(project)
     settled = [{"entry": each.entry.id, "outcome": each.outcome, "why": each.why} for each in found]
     lines = [f"{len(found)} settled"]

@@ -555,6 +555,16 @@ class Ledger:
                 told["review"] = review.to_json()
             _record_limit(page, page.books.budget.account(account), limit, told, window)
 
+    def begin_limit(self, account: str, limit: Limit, window: str) -> None:
+        """Record the first limit of an account, which the project file states, if it has none.
+
+        What was charged before counts in the ``window``. Raises UsageError where none can be told.
+        """
+        with self.writing() as page:
+            known = page.books.budget.account(account)
+            if known.limit is None:
+                first_limited(page, known, limit, window)
+
 
 def _approved(page: Page, entry: Entry, brought: Brought | None, release_digest: str = "") -> Entry:
     """An entry with the approvals that it requires by what the last writer left, and has now."""

@@ -8,11 +8,13 @@ release among it, no certificate tells.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from policy_engine.attest.attestation import (
     CHOICE_TYPE,
@@ -39,7 +41,9 @@ from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.entry import Charge, Entry, Run
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.windows import window_at
 from policy_engine.ledger.witness import Witness
+from policy_engine.policy.accounts import account_of, listed_as
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
@@ -47,6 +51,7 @@ from policy_engine.policy.within import policy_paths
 from policy_engine.releasing import beginning, books
 from policy_engine.releasing.asking import source_of
 from policy_engine.releasing.charging import charge_of_choice, recalled
+from policy_engine.releasing.planning import open_warehouse, paying_account
 from policy_engine.releasing.publish import COPIES, content_of
 from policy_engine.releasing.requests import (
     Ends,
@@ -76,23 +81,27 @@ class Recalled:
     unknown: str = ""
 
 
-def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]:
+def recall(
+    project: Project, given: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Recalled, ...]:
     """Book to each account what certificates prove that was released, and the ledger forgot.
 
-    Each is charged whatever the limit says, for it happened: to the account that its policy names,
-    if that is in the project's folder as it was; else to the one that its policy was charged to
-    before, else to ``account``, else to the only one of the project file. Its source is
-    the account's, if the policy is in the project's folder. What this machine had seen of the
-    ledger is what it is from now on.
+    Each is charged whatever the limit says, for it happened: to the account that its policy pays
+    from, if that is in the project's folder as it was; else to the one that its policy was charged
+    to before, else to the one that ``given`` has for the policy's name, else to the only one of the
+    project file. Its source is the account's, if the policy is in the project's folder. An account
+    without a limit gets the project file's first, so that each charge counts in its own window.
+    What this machine had seen of the ledger is what it is from now on.
 
     Raises:
-        UsageError: it is not known which account a release was charged to.
+        UsageError: it is not known which account a release was charged to, or a ``given`` one is
+            none of the project's.
         LedgerError: the ledger fails, does not hold, or is another one than the project's.
     """
     signer = writer_of(project)
     with books.open_ledger(project, signer, compared=False) as ledger:
         ledger.verify()
-        trusted = books.trusted_keys(project, signer)
+        trusted = beginning.whenever(books.trusted_keys(project, signer))
         places = beginning.certificates_in(project.directory)
         found = [
             (path, open_envelope(content_of(path), trusted, str(stated_type(content_of(path)))))
@@ -101,11 +110,13 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
         # The last one of a place is what stands there.
         found.sort(key=lambda each: (str(each[1].predicate["time"]), not _is_copy(each[0])))
         sources = _Sources(project, ledger)
-        accounts = [_account(said, path, sources, account) for path, said in found]
+        owners = [_owner(said, path, sources, given) for path, said in found]
+        for owner in dict.fromkeys(owners):
+            _begin_limit(ledger, owner, project)
         booked = []
-        for (path, said), owner in zip(found, accounts, strict=True):
+        for (path, said), owner in zip(found, owners, strict=True):
             run, place = _run(said, path, project)
-            charge = replace(_charge(said, owner), request=place, run=run)
+            charge = replace(_charge(said, owner.account), request=place, run=run)
             certificate = None if _is_choice(said) else certificate_in(said)
             time = str(said.predicate["time"])
             charge = recalled(charge, time, certificate, ledger.read(), project)
@@ -179,6 +190,14 @@ class _Sources:
         places = (name for what, name in source.items() if what != NAMED_BY)
         return replace(named, units=dict(zip(places, units, strict=True))), ""
 
+    def payer_of(self, policy: Policy) -> str:
+        """The account that a policy pays from; PolicyEngineError where its table is not found."""
+        if policy.declared_budget or policy.source_path is not None:
+            return account_of(policy, self.project, ())
+        with closing(open_warehouse(policy, self.project, writes=False)) as warehouse:
+            table = warehouse.table(policy.source, policy.directory)
+            return paying_account(policy, self.project, table)
+
     @cached_property
     def policies(self) -> Mapping[tuple[str, str], Policy]:
         found = {}
@@ -198,26 +217,55 @@ def _remember(project: Project, ledger: Ledger) -> None:
     Witness(project.witness).remember(ledger.read().chain.head)
 
 
-def _account(said: Statement, path: Path, sources: _Sources, given: str | None) -> str:
-    """The account that a release was charged to; the digest of a policy is of its account, too."""
+@frozen
+class _Owner:
+    """The account that a release was charged to; its ``relation`` where that pays for itself."""
+
+    account: str
+    relation: str | None = None
+
+
+def _owner(said: Statement, path: Path, sources: _Sources, given: Mapping[str, str]) -> _Owner:
+    """Who has paid for a release; the digest of a policy is of its account, too."""
     if _is_choice(said):
-        return ChoiceStated.of(said).account
+        return _Owner(ChoiceStated.of(said).account)
     project, terms = sources.project, certificate_in(said).terms
     name, entries = terms.policy_name, sources.ledger.read().budget.entries()
     if policy := sources.policies.get((name, terms.policy_digest)):
-        return policy.budget
+        with suppress(PolicyEngineError):
+            relation = None if policy.declared_budget else policy.source.relation
+            return _Owner(sources.payer_of(policy), relation)
     before = [entry.account for entry in entries if entry.policy_name == name]
     if before:
-        return before[-1]
-    if given is not None:
-        return given
+        return _Owner(before[-1])
+    if name in given:
+        return _Owner(_listed(given[name], project))
     if len(project.accounts) == 1:
-        return next(iter(project.accounts))
+        return _Owner(next(iter(project.accounts)))
     raise UsageError(
         f"{path}: the ledger does not know which account {name!r} was charged to, and no policy in"
         f" {project.directory} is the one that was released; nothing was booked: put that policy"
-        " back, or name its account with --account"
+        f" back, or name its account with --account {shlex.quote(name)}=ACCOUNT"
     )
+
+
+def _listed(account: str, project: Project) -> str:
+    """An account that somebody names; UsageError of one that the project file does not list."""
+    if project.accounts and not project.accounts_open and listed_as(account, project) is None:
+        known = ", ".join(project.accounts)
+        raise UsageError(
+            f"--account names {account!r}, which is none of {project.file}: it has {known}; nothing"
+            " was booked"
+        )
+    return account
+
+
+def _begin_limit(ledger: Ledger, owner: _Owner, project: Project) -> None:
+    """Record the first limit of an account that has none: by it charges find their windows."""
+    limit = books.stated_limit(project, owner.account, owner.relation)
+    if limit is not None:
+        [window] = window_at(limit.each, ledger.read().at, project.zone)
+        ledger.begin_limit(owner.account, limit, window)
 
 
 def _charge(said: Statement, account: str) -> Charge:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import date, timedelta
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 LEDGER = Path(".policy-engine/ledger.sqlite")
@@ -95,7 +101,9 @@ def test_an_account_that_nobody_knows_is_asked_for(cli, restored):
     refused = cli("ledger", "reconcile", "--from-certificates")
     assert refused.code == 2 and "name its account with --account" in refused.err
     assert cli("ledger", "reconcile", "--account", "people").code == 2
-    done = cli("ledger", "reconcile", "--from-certificates", "--account", "people")
+    for wrong in ("people", "b=pepole", "a="):
+        assert cli("ledger", "reconcile", "--from-certificates", "--account", wrong).code == 2
+    done = cli("ledger", "reconcile", "--from-certificates", "--account", "b=people")
     assert done.code == 0 and "1 booked from certificates" in done.out
     assert json.loads(cli("ledger", "show", "--format", "json").out)["entries"][1]["account"] == (
         "people"
@@ -122,6 +130,122 @@ def test_each_policy_pays_from_its_own_account_in_a_ledger_that_begins_anew(cli,
         "out/a.certificate.json": "people",
         "out/b.certificate.json": "others",
     }
+
+
+def lost(cli):
+    """The ledger is gone, and another one begins."""
+    for beside in LEDGER.parent.glob("ledger.sqlite*"):
+        beside.unlink()
+    assert cli("ledger", "begin", "--anew").code == 0
+    return cli("ledger", "reconcile", "--from-certificates", "--format", "json")
+
+
+@pytest.mark.parametrize("file", [True, False])
+def test_a_source_that_pays_for_itself_is_booked_to_the_account_that_was_charged(
+    cli, policy, project, file
+):
+    """It was booked to the source as the policy writes it, which no other charge ever names."""
+    folder = project / "pol"
+    folder.mkdir()
+    (project / "people.parquet").rename(folder / "people.parquet")
+    account, source = "pol/people.parquet", "source: {file: people.parquet}"
+    text = ""
+    if not file:
+        with duckdb.connect("people.duckdb") as connection:
+            connection.execute("create table visits as from 'pol/people.parquet'")
+        account, source = "w.main.visits", "source: {table: visits}"
+        text = "warehouses: {w: {type: duckdb, database: people.duckdb}}\n"
+    Path("policy-engine.yaml").write_text(
+        f"{text}accounts: {{{account}: {{epsilon: 0.45, delta: 1.0e-6}}}}\n"
+    )
+    own = ("account: people\n", "")
+    changes = (own, ("source: {file: people.parquet}", source))
+    policy("a", *changes, epsilon="0.4").rename(folder / "a.yaml")
+    assert cli("release", "pol/a.yaml").code == 0
+    done = lost(cli)
+    assert [each["account"] for each in done.document["booked"]] == [account]
+    assert done.document["booked"][0]["source_unknown"] == ""
+    again = cli("release", "pol/a.yaml")
+    assert again.code == 0 and "nothing was charged" in again.out
+    assert [each["account"] for each in entries(cli)] == [account]
+
+
+MONTHLY = """\
+version: 1
+name: {name}
+source: {{file: visits.parquet}}
+privacy_unit: {{column: person}}
+contribution: {{max_groups: 1}}
+recode: {{ward: keep}}
+period: {{column: day, every: month, from: {begins}}}
+guarantee: {{epsilon: 0.3, delta: 1.0e-7}}
+release: {{file: 'out/{name}-{{edition}}.parquet'}}
+account: people
+"""
+
+
+def monthly(name, begins):
+    Path(f"{name}.yaml").write_text(MONTHLY.format(name=name, begins=begins))
+
+
+@pytest.fixture
+def year(cli, project):
+    """Two months of 2026 were released, under a limit of a year or without any."""
+    days = [date(2025, 12, 1) + timedelta(days=i % 150) for i in range(6000)]
+    table = {"person": range(6000), "ward": [["n", "s"][i % 2] for i in range(6000)], "day": days}
+    pq.write_table(pa.table(table), "visits.parquet")
+    monthly("a", "2026-01")
+    monthly("b", "2025-12")
+
+    def release(text):
+        Path("policy-engine.yaml").write_text(text)
+        for month in ("2026-01", "2026-02", "2026-03"):
+            done = cli("release", "a.yaml", "--edition", month)
+            assert done.code == 0, done.err
+
+    return release
+
+
+YEARLY = "accounts: {people: {epsilon: 0.91, delta: 1.0e-6, each: year}}\n"
+
+
+def test_what_is_booked_counts_in_its_own_year(cli, year):
+    """It counted in the year of the next release: an old month's left this year's limit whole."""
+    year(YEARLY)
+    assert cli("release", "a.yaml", "--edition", "2026-04").code == 1
+    assert lost(cli).code == 0
+    shown = cli("ledger", "show", "people").out
+    assert "2026: 3 charged" in shown
+    cli("release", "b.yaml", "--edition", "2025-12")
+    refused = cli("release", "a.yaml", "--edition", "2026-04")
+    assert refused.code == 1 and "cannot pay" in refused.err
+
+
+def test_charges_before_a_first_limit_count_in_the_year_of_today(cli, year):
+    """They counted in the year of the release that came next, which may be an old month's."""
+    year("accounts_open: true\naccounts: {others: {epsilon: 1, delta: 1.0e-6}}\n")
+    pinned = Path("policy-engine.yaml")
+    pinned.write_text(pinned.read_text().replace("others: {epsilon: 1,", "people: {epsilon: 0.91,")
+                      .replace("delta: 1.0e-6}", "delta: 1.0e-6, each: year}"))  # fmt: skip
+    refused = cli("release", "b.yaml", "--edition", "2025-12")
+    assert refused.code == 1 and "first run 'policy-engine ledger limit people" in refused.err
+    assert cli("plan", "b.yaml").code == 1
+    [words] = re.findall(r"'policy-engine (ledger limit [^']*)'", refused.err)
+    limited = cli(*shlex.split(words.replace("NAME", "Ada").replace("TEXT", "a_year")))
+    assert limited.code == 0, limited.err
+    cli("release", "b.yaml", "--edition", "2025-12")
+    assert cli("release", "a.yaml", "--edition", "2026-04").code == 1
+
+
+def test_what_a_key_signed_that_is_revoked_was_released_all_the_same(cli, policy, project):
+    """Its certificate was passed over without a word, and the release was paid for once more."""
+    policy("a")
+    assert cli("release", "a.yaml").code == 0
+    [old] = (each["key_id"] for each in cli("keys", "list", "--format", "json").document["keys"])
+    assert cli("keys", "rotate").code == 0
+    assert cli("keys", "revoke", old, "--why", "a laptop was stolen").code == 0
+    assert len(lost(cli).document["booked"]) == 1
+    assert len(entries(cli)) == 1
 
 
 def test_a_cause_has_a_code(cli, policy, project):
