@@ -308,11 +308,13 @@ def thesis_figure_3_2() -> Figure:
     left = thesis_panel(100, 2.0, 1e-10)
     right = thesis_panel(10_000, 1.0, 1e-15)
     reading = (
-        "If every p is λ, all other records are 0 with probability (1−λ)^(n−1). At "
-        f"n = 100 this probability is {short((1 - THESIS_FLOOR) ** 99)}, and no smaller δ can hold "
-        "at any ε. But at ε = 1.489, the δ of the printed numeric curve is only "
-        f"{short(count_tail(100, 0.1, 1.489))}. Our bound there is "
-        f"{short(count_bound(100, 1.489))}.\n\n"
+        "Let every p be λ, and the protected record 0. Then the count is 0 with probability "
+        "(1−λ)^(n−1), and reveals this record. So no smaller δ is true. At n = 100 and ε = 1.489:"
+        "\n\n"
+        f"* This probability is {short((1 - THESIS_FLOOR) ** 99)}.\n"
+        "* The δ of the printed numeric curve is smaller, so it is too small: "
+        f"{short(count_tail(100, 0.1, 1.489))}.\n"
+        f"* Our bound is larger: {short(count_bound(100, 1.489))}.\n\n"
         "At n = 10,000 and ε = 0.2, the δ of the printed numeric curve is "
         f"{short(count_tail(10_000, 0.1, 0.2))}. But if every p is λ, the true δ is "
         f"{short(equal_records(10_000, THESIS_FLOOR, 0.2))}. Our bound is "
