@@ -120,7 +120,7 @@ def recall(
             certificate = None if _is_choice(said) else certificate_in(said)
             time = str(said.predicate["time"])
             charge = recalled(charge, time, certificate, ledger.read(), project)
-            charge, unknown = sources.named(charge, certificate)
+            charge, unknown = sources.named(charge, certificate, path)
             booked.append(Recalled(_book(ledger, charge, said), path, unknown))
         _remember(project, ledger)
     return tuple(booked)
@@ -165,14 +165,16 @@ class _Sources:
     project: Project
     ledger: Ledger
 
-    def named(self, charge: Charge, certificate: Certificate | None) -> tuple[Charge, str]:
+    def named(
+        self, charge: Charge, certificate: Certificate | None, path: Path
+    ) -> tuple[Charge, str]:
         """The charge with the names of its source; or as it is, and why they are not known.
 
         Where a path starts, and which warehouse a table is in, a certificate does not say. What
         belongs to another account meanwhile stays there. Who is one person in it is not compared:
-        it happened. A choice has no ``certificate`` of a text.
+        it happened. A choice has no ``certificate`` of a text. ``path`` is the certificate's.
         """
-        policy = self.policies.get((charge.policy_name, charge.policy_digest))
+        policy = self.policy_of(charge.policy_name, charge.policy_digest, path)
         if policy is None:
             return charge, (
                 f"no policy in {self.project.directory} has the digest of the one that was"
@@ -190,6 +192,20 @@ class _Sources:
         places = (name for what, name in source.items() if what != NAMED_BY)
         return replace(named, units=dict(zip(places, units, strict=True))), ""
 
+    def policy_of(self, name: str, digest: str, path: Path) -> Policy | None:
+        """The policy of a certificate: of two with one text, the one in the nearest folder above.
+
+        The paths that a policy writes are from its own folder: elsewhere they are other files.
+        """
+        above = path.resolve().parents
+
+        def nearness(policy: Policy) -> int:
+            folder = policy.directory.resolve()
+            return len(folder.parts) if folder in above else 0
+
+        same = (each for each in self.policies if (each.name, each.digest) == (name, digest))
+        return max(same, key=nearness, default=None)
+
     def payer_of(self, policy: Policy) -> str:
         """The account that a policy pays from; PolicyEngineError where its table is not found."""
         if policy.declared_budget or policy.source_path is not None:
@@ -199,13 +215,12 @@ class _Sources:
             return paying_account(policy, self.project, table)
 
     @cached_property
-    def policies(self) -> Mapping[tuple[str, str], Policy]:
-        found = {}
+    def policies(self) -> tuple[Policy, ...]:
+        found = []
         for path in policy_paths(self.project.directory):
             with suppress(PolicyEngineError, OSError):
-                policy = load_policy(path, unpromised=True)
-                found[policy.name, policy.digest] = policy
-        return found
+                found.append(load_policy(path, unpromised=True))
+        return tuple(found)
 
 
 def _remember(project: Project, ledger: Ledger) -> None:
@@ -231,7 +246,7 @@ def _owner(said: Statement, path: Path, sources: _Sources, given: Mapping[str, s
         return _Owner(ChoiceStated.of(said).account)
     project, terms = sources.project, certificate_in(said).terms
     name, entries = terms.policy_name, sources.ledger.read().budget.entries()
-    if policy := sources.policies.get((name, terms.policy_digest)):
+    if policy := sources.policy_of(name, terms.policy_digest, path):
         with suppress(PolicyEngineError):
             relation = None if policy.declared_budget else policy.source.relation
             return _Owner(sources.payer_of(policy), relation)

@@ -170,6 +170,26 @@ def test_a_source_that_pays_for_itself_is_booked_to_the_account_that_was_charged
     assert [each["account"] for each in entries(cli)] == [account]
 
 
+def test_of_two_policies_with_one_text_each_pays_for_the_file_in_its_own_folder(
+    cli, policy, project
+):
+    """What they write is from their folders: booked to the other's, one would be sold anew."""
+    listed = []
+    for folder in ("north", "south"):
+        (project / folder).mkdir()
+        shutil.copy("people.parquet", f"{folder}/people.parquet")
+        policy("a", ("account: people\n", ""), epsilon="0.4").rename(project / folder / "a.yaml")
+        listed.append(f"{folder}/people.parquet: {{epsilon: 0.45, delta: 1.0e-6}}")
+    Path("people.parquet").unlink()
+    Path("policy-engine.yaml").write_text(f"accounts: {{{', '.join(listed)}}}\n")
+    for folder in ("south", "north"):
+        assert cli("release", f"{folder}/a.yaml").code == 0
+    assert {each["certificate"]: each["account"] for each in lost(cli).document["booked"]} == {
+        f"{folder}/out/a.certificate.json": f"{folder}/people.parquet"
+        for folder in ("north", "south")
+    }
+
+
 MONTHLY = """\
 version: 1
 name: {name}
