@@ -51,25 +51,28 @@ _MOST_ENTRIES = 20
 VERDICTS = {"weaker": "weaker", "not weaker": "not weaker", "to judge": "for a person to judge"}
 QUESTIONS: Mapping[str, str] = {
     "person": (
-        "Is this really one person? If the line names a row or a visit, a person with ten visits is"
-        " protected far less."
+        "Is this really one person? If the line names a row or a visit, a person with ten"
+        " visits is protected far less. *In at most 6 groups* means: a person in more groups is"
+        " counted in 6 of them."
     ),
     "columns": (
-        "What will readers see in each column? *Kept* means that they see the original values. A"
-        " name or an address does not belong here."
+        "What will readers see in each column? *Kept* means that they see the original values."
+        " A name or an address does not belong here."
     ),
     "goes to": "Who can read this place?",
+    "mechanism": "How small a group is still shown? Is this acceptable?",
     "promise": (
         "Somebody guesses whether a certain person is in the data. This line says how often the"
         " guess can be right. Is this acceptable? δ should be at most 1 divided by ten times the"
-        " number of people. For 1,000 people this is 1/10,000."
+        " number of people. For 1,000 people this is 1/10,000. The request does not say how many"
+        " people there are, so ask."
     ),
     "price": (
-        "The price is privacy, not money. Which account pays? Is enough left for later releases?"
-        " The person who asks states what is left. The program itself checks the account's limit."
+        "The price is privacy, not money. What is the account's limit, and is enough left for"
+        " later releases?"
     ),
     "assuming": "No computer can check these lines. Who can tell you whether each line is true?",
-    "since last": "What has changed since the last approved request for an earlier charge?",
+    "since last": "What differs from the request that was approved before?",
 }
 """What a person who is asked to approve asks of a part, by its label."""
 _OF_EVERY_CLAIM = {"source", "edition", "filter", "recode", "release"}

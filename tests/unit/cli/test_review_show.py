@@ -387,7 +387,7 @@ def test_a_limit_is_told_before_and_after(cli, policy, required):
     words = ("--limit", "people", "--epsilon", "2", "--delta", "1e-6", "--key", "cleo.pem")
     cli("review", "request", *words)
     request = "people.limit.change.review.json"
-    assert decides(cli, request)["limit"] == ["none → ε 2, δ 0.000001"]
+    assert decides(cli, request)["limit"] == ["ε 1, δ 0.000001 → ε 2, δ 0.000001"]
 
 
 # Signing
