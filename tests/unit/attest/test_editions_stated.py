@@ -11,7 +11,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.attestation import Unverified, sign, statement
-from policy_engine.attest.certificates import added_edition, certificate_in, predicate_of
+from policy_engine.attest.certificates import (
+    added_edition,
+    certificate_in,
+    is_made_by_dbt,
+    predicate_of,
+)
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.rows import how_to_export
@@ -62,6 +67,19 @@ EDITIONS = {
     "another draw": (Edition("second", is_asked=True), None),
     "a revision": (Edition(is_asked=True), None),
 }
+
+
+@pytest.mark.parametrize(
+    ("published_as", "by_dbt"),
+    [
+        (ROWS, True),
+        (PART, True),
+        ("INSERT INTO visits_public", False),
+        ("CREATE TABLE v AS", False),
+    ],
+)
+def test_a_certificate_says_whether_dbt_made_its_table(published_as, by_dbt):
+    assert is_made_by_dbt(certificate(NOVEMBER, ENDS, published_as)) == by_dbt
 
 
 @pytest.mark.parametrize("named", EDITIONS)
