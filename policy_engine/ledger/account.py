@@ -674,6 +674,25 @@ def check_not_raised(account: Account, limit: Limit | None) -> None:
     )
 
 
+def check_first_window(
+    account: Account, charge: Charge, limit: Limit, day: tuple[str, ...]
+) -> None:
+    """BudgetExceeded where a first limit would begin in another window than that of the ``day``.
+
+    What was charged before a first limit counts in the window in which it begins. In an old one it
+    would leave that of today untouched.
+    """
+    if account.limit is not None or not account.charges or limit.each is None or limit.of:
+        return
+    if charge.windows[:1] != day:
+        command = _raising(account, in_text(limit.epsilon), in_text(limit.delta))
+        raise BudgetExceeded(
+            f"account {account.name!r} was charged before it had a limit, and these charges count"
+            f" in the window in which the limit begins: this charge is for {charge.windows[0]}, and"
+            f" now is {day[0]}; first run {command}; nothing was charged"
+        )
+
+
 def check_windows(account: Account, limit: Limit) -> None:
     """UsageError where an account's charges cannot be told by another limit's windows."""
     before = account.limit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -14,7 +13,6 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.events import DrawnChoice
-from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.one import certified_rate
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.accounting.windows import spanning
@@ -23,12 +21,12 @@ from policy_engine.attest.choices import ChoiceStated
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.validity import moment
 from policy_engine.compile.catalog import Table
-from policy_engine.errors import BudgetExceeded, DomainError
+from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged, of_replaced
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.account import Account, Limit, check_first_window, effective
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Units
@@ -78,7 +76,7 @@ class Payer:
         found = in_windows(charge, self.policy, self.project, certificate, limit=limit, at=at)
         if known is not None and limit is not None:
             day = window_at(limit.each, at, self.project.zone)
-            _check_first_window(known.budget.account(self.account), found, limit, day)
+            check_first_window(known.budget.account(self.account), found, limit, day)
         return found
 
     def window_plan(self) -> WindowPlan:
@@ -282,26 +280,6 @@ def in_windows(
     check_reads_period(policy, charge.account, limit)
     terms = WindowTerms(limit.each, limit.of)
     return _counted(charge, certificate, windows_of_charge(terms, policy.edition, at, project.zone))
-
-
-def _check_first_window(
-    account: Account, charge: Charge, limit: Limit, day: tuple[str, ...]
-) -> None:
-    """BudgetExceeded where a first limit would begin in another window than that of the ``day``.
-
-    What was charged before a first limit counts in the window in which it begins. In an old one it
-    would leave that of today untouched.
-    """
-    if account.limit is not None or not account.charges or limit.each is None or limit.of:
-        return
-    if charge.windows[:1] != day:
-        numbers = f"--epsilon {in_text(limit.epsilon)} --delta {in_text(limit.delta)}"
-        raise BudgetExceeded(
-            f"account {account.name!r} was charged before it had a limit, and these charges count"
-            f" in the window in which the limit begins: this charge is for {charge.windows[0]}, and"
-            f" now is {day[0]}; first run 'policy-engine ledger limit {shlex.quote(account.name)}"
-            f" {numbers} --by NAME --why TEXT'; nothing was charged"
-        )
 
 
 def _counted(charge: Charge, certificate: Certificate | None, windows: tuple[str, ...]) -> Charge:
