@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace as replace_field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
@@ -29,6 +29,9 @@ from policy_engine.releasing.planning import open_warehouse
 from policy_engine.releasing.requests import Ends, ends_of, place_of
 from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Step = Literal["charge", "draw", "take", "place", "refuse"]
 Drawn = Literal["not drawn", "spent", "drawn"]
@@ -300,29 +303,26 @@ class Spot:
 
     def size(self, certificate: Certificate) -> standing.Size:
         """The size of the release that stands; its certificate may be of an older text."""
-        lines = self._lines(certificate)
+        path = self.ends.path
+        rows = None if path is None else read_parquet(path)
+        lines = self._lines(certificate, rows)
         size = standing.size_by(lines(), certificate)
         if not size.groups:
             return replace_field(size, remarks=(standing.nobody(certificate),))
-        remarks = self._doubts(certificate) if size.rows <= _FEW_ROWS else ()
+        remarks = tuple[str, ...]()
+        if certificate.claim.law.beside and size.rows <= _FEW_ROWS:
+            meaning = meaning_of(certificate.claim)
+            plain = lines() if rows is None else plain_lines(rows)
+            remarks = tuple(meaning.doubts(meaning.names, plain))
         if certificate.terms.policy_digest == self.policy.digest:
             remarks += standing.remarks_of(lines(), self.policy)
         return replace_field(size, remarks=remarks)
 
-    def _doubts(self, certificate: Certificate) -> tuple[str, ...]:
-        """Which numbers of the release that stands are at a bound."""
-        meaning, path = meaning_of(certificate.claim), self.ends.path
-        if path is not None:
-            rows = read_parquet(path)
-            return tuple(meaning.doubts(rows.column_names, plain_lines(rows)))
-        lines = self.opened.release_lines(self.target, self.ends.edition)
-        return tuple(meaning.doubts(meaning.names, lines))
-
-    def _lines(self, certificate: Certificate) -> Callable[[], standing.Lines]:
-        """What reads the rows of the release that stands, once more at each call."""
-        path = self.ends.path
-        if path is not None:
-            rows = read_parquet(path)
+    def _lines(
+        self, certificate: Certificate, rows: pa.Table | None
+    ) -> Callable[[], standing.Lines]:
+        """What gives the release's lines anew at each call: of a file's ``rows``, or of a table."""
+        if rows is not None:
             return lambda: standing.numbered(rows, certificate.count)
         target, edition = self.target, self.ends.edition
         return lambda: self.opened.release_lines(target, edition)
