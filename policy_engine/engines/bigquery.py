@@ -9,7 +9,7 @@ from policy_engine.engines.base import Engine
 BIGQUERY = Engine(
     "bigquery", "BigQuery", 300, quote="`", unnamed="`\\", backslash="escapes",
     assumes={
-        "secret": "nobody who may see the release can read the secrets relation, its earlier"
+        "secret": "no reader of the release has access to the secrets relation, its earlier"
         " states, or the jobs that wrote into it",
     },
     lacks={

@@ -11,7 +11,7 @@ CLICKHOUSE = Engine(
     "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", case="exact", lists=True,
     zones=True, casts="texts", secret="{salt:String}", home="default",
     assumes={
-        "secret": "nobody who may see the release can read the queries' parameters, which can be"
+        "secret": "no reader of the release has access to the queries' parameters, which can be"
         " in system.processes, in the server's query log, and in logs of received requests",
     },
     lacks={

@@ -11,7 +11,7 @@ DATAFUSION = Engine(
     "datafusion", "DataFusion", 200, case="quoted", secret="$salt", lists=True, casts="texts",
     home="public", folds="lower", parser="postgres",
     assumes={
-        "secret": "nobody who may see the release can read the query's parameters, which can be"
+        "secret": "no reader of the release has access to the query's parameters, which can be"
         " in the query's plan, and in the memory and logs of the process that runs the query",
         "opening": "the program that opens the table converts these values: -0.0 becomes 0, every"
         " NaN becomes the same NaN, a time with a zone becomes UTC, and a day or time beyond the"

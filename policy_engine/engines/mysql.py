@@ -15,7 +15,7 @@ _LACKS = {
 }  # fmt: skip
 _ASSUMES = {
     "secret": (
-        "nobody who may see the release can read any of these: the connection's variables,"
+        "no reader of the release has access to any of these: the connection's variables,"
         " statements and process list, and the server's general, slow, audit and binary logs"
     ),
     "session": (

@@ -12,7 +12,7 @@ POSTGRES = Engine(
     enforces_keys=True, lists=True, zones=True, casts="texts", shares=True, home="public",
     folds="lower",
     assumes={
-        "secret": "nobody who may see the release can read the session settings of the"
+        "secret": "no reader of the release has access to the session settings of the"
         " connection, or the statements with their parameters in the server's log",
     },
     lacks={

@@ -12,7 +12,7 @@ REDSHIFT = Engine(
     "redshift", "Amazon Redshift", 127, labels="no last blank",
     collates=True, home="public", folds="lower",
     assumes={
-        "secret": "nobody who may see the release can read the secrets relation or the history"
+        "secret": "no reader of the release has access to the secrets relation or the history"
         " of queries that wrote it",
         "session": "the database compares texts with their case, and the session has datestyle"
         " ISO",

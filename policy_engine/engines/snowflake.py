@@ -15,7 +15,7 @@ SNOWFLAKE = Engine(
     "snowflake", "Snowflake", 255, backslash="escapes", secret="$policy_engine_salt",
     collates=True, home="PUBLIC", folds="upper",
     assumes={
-        "secret": "nobody who may see the release can read any of these: the session's variables,"
+        "secret": "no reader of the release has access to any of these: the session's variables,"
         " the account's query history with bound values, the query profiles, and any secrets"
         " relation",
         "session": _SESSION,

@@ -18,7 +18,7 @@ _SESSION = (
 )
 _ASSUMES = {
     "secret": (
-        "nobody who may see the release can read the relation policy_engine_salts, or the memory"
+        "no reader of the release has access to the relation policy_engine_salts, or the memory"
         " and temporary files of the engine's processes"
     ),
     "session": _SESSION,

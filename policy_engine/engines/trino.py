@@ -12,7 +12,7 @@ _SESSION = "the session's time zone is UTC"
 TRINO = Engine(
     "trino", "Trino", 128, home="default", folds="lower",
     assumes={
-        "secret": "nobody who may see the release can read the secrets relation, its earlier"
+        "secret": "no reader of the release has access to the secrets relation, its earlier"
         " states and files, or the queries that wrote it",
         "session": _SESSION,
         "native": "Trino keeps each row with the stated probability, independently of the"

@@ -15,7 +15,7 @@ TSQL = Engine(
     "tsql", "SQL Server", 128, quote="[", closing="]", labels="ASCII",
     collates=True, enforces_keys=True, home="dbo",
     assumes={
-        "secret": "nobody who may see the release can read the secrets relation, or the text,"
+        "secret": "no reader of the release has access to the secrets relation, or the text,"
         " plans and traces of the statements that wrote the secret",
         "relation": "the secrets relation holds its secret as VARCHAR or CHAR",
     },

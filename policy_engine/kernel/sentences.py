@@ -22,7 +22,7 @@ SENTENCES: Mapping[str, str] = {
         "the secret has at least 128 bits, is fresh for this release and stays unknown"
     ),
     "secret_waits": (
-        "nobody who may see the release can read the secrets relation while the secret is in it"
+        "no reader of the release has access to the secrets relation while the secret is in it"
     ),
     "key_unique": "{unit} is unique in {source}",
     "view_rowwise": (
