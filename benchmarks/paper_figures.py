@@ -308,12 +308,13 @@ def thesis_figure_3_2() -> Figure:
     left = thesis_panel(100, 2.0, 1e-10)
     right = thesis_panel(10_000, 1.0, 1e-15)
     reading = (
-        "Let every p be λ, and the protected record 0. Then the count is 0 with probability "
-        "(1−λ)^(n−1), and reveals this record. So no smaller δ is true. At n = 100 and ε = 1.489:"
+        "Suppose that every p is λ, and that the protected record is 0. With probability "
+        "(1−λ)^(n−1) all records are 0. Then the count is 0, and reveals the protected record. "
+        "So δ cannot be smaller than this probability. At n = 100 and ε = 1.489:"
         "\n\n"
         f"* This probability is {short((1 - THESIS_FLOOR) ** 99)}.\n"
-        "* The δ of the printed numeric curve is smaller, so it is too small: "
-        f"{short(count_tail(100, 0.1, 1.489))}.\n"
+        "* The δ of the printed numeric curve is "
+        f"{short(count_tail(100, 0.1, 1.489))}. This is too small.\n"
         f"* Our bound is larger: {short(count_bound(100, 1.489))}.\n\n"
         "At n = 10,000 and ε = 0.2, the δ of the printed numeric curve is "
         f"{short(count_tail(10_000, 0.1, 0.2))}. But if every p is λ, the true δ is "
@@ -475,7 +476,8 @@ def reading_3_3() -> str:
         f"{epsilon_count(10_000, 0.198, 1e-6):.4f}. At n = 1,000 and λ = 0.052, the printed ε is "
         f"{epsilon_of_tail(1_000, 0.05204, 1e-5):.3f}, and ours is "
         f"{epsilon_count(1_000, 0.05204, 1e-5):.3f}.\n\n"
-        "No δ is smaller than (1−λ)^(n−1). So δ = 0.01/n needs a λ of at least about "
+        "Here too, δ cannot be smaller than (1−λ)^(n−1). So for δ = 0.01/n, λ must be at least "
+        "about "
         f"{', '.join(limits)} and {last}."
     )
 

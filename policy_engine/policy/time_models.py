@@ -123,8 +123,8 @@ class ReviseSpec(Document):
 
 
 class EditionsSpec(Document):
-    """ε and δ follow from the account: this number of equal editions uses up one window of its
-    limit.
+    """You write how many equal editions shall share the account's limit, in each window. The
+    program computes ε and δ of one edition from it.
     """
 
     editions: Annotated[int, fields.integer(1, MOST_EDITIONS)]
