@@ -13,7 +13,8 @@ POSTGRES = Engine(
     folds="lower",
     assumes={
         "secret": "no reader of the release has access to the session settings of the"
-        " connection, or the statements with their parameters in the server's log",
+        " connection, or the server's log, which can hold statements, their parameters and exact"
+        " counts",
     },
     lacks={
         "native_sample": ("TABLESAMPLE has a seed of 32 bits, which is guessed in minutes",
