@@ -71,7 +71,7 @@ _GUARANTEE = word_or(
 
 
 class AboutSpec(Document):
-    """Answers to questions of the readers. The certificate shows these texts. They change no number."""
+    """Answers to questions of readers. The certificate shows these texts. They change no number."""
 
     contact: fields.TextField = ""
     """Whom to ask, and whom to tell about a mistake."""
