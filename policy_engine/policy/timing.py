@@ -117,8 +117,7 @@ def most_editions(schedule: Refresh | PeriodOf | None, terms: WindowTerms) -> in
     """
     if schedule is None or terms.each is None:
         return None
-    # Where windows are of rows, those of each are another period's.
-    editions = 1 if terms.of is not None else schedule.every.most_in(terms.each)
+    editions = schedule.every.most_in(terms.each)
     return 2 * editions if is_revised(schedule) else editions
 
 

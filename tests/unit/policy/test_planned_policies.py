@@ -252,6 +252,21 @@ def test_a_plan_of_more_than_the_periods_has_room_for_what_is_drawn_anew(tmp_pat
     assert "guarantee is of 20 editions, and the policy is due 24 times in a window" in told
 
 
+@pytest.mark.parametrize("of", ["", ", of: day"])
+def test_a_year_of_rows_has_a_slot_for_each_month_too(tmp_path, of):
+    """Where a year is of rows, one month alone had a slot for its first draw."""
+    file = project(tmp_path, f", each: year{of}, plan: {{p: {{editions: 24}}}}")
+    anew = {
+        "period": "{column: day, every: month, from: '2026-01'}",
+        "revise": "{after: 90d}",
+        "release": "{file: 'out/p-{edition}.parquet'}",
+    }
+    path = write(tmp_path, "p", "planned", "counts", **anew)
+    [line] = plan_of(load_project(file), "people").lines
+    assert (line.editions, line.revisions) == (24, 12)
+    assert warnings_of(load_policy(path)) == ()
+
+
 def test_without_a_plan_there_is_none(tmp_path):
     found = load_project(project(tmp_path, open="{}"))
     assert [plan_of(found, name) for name in ("people", "open", "nobody")] == [None] * 3
