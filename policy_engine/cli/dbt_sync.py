@@ -175,12 +175,13 @@ class SyncSaid:
 
 
 def _foreseen(found: Synced) -> Iterator[str]:
-    """Of each release what it shows and costs, and what its account has left: nothing is charged.
+    """Of each release what is seldom meant, what it shows and costs, and what its account has left.
 
     A checkout without the ledger, as a pull request has, does not know what is left.
     """
     from policy_engine.releasing.charging import charge_of
     from policy_engine.releasing.editions import known_books
+    from policy_engine.releasing.validation import warnings_of
 
     project, known, unknown = project_at(found.project.directory), None, ""
     try:
@@ -188,6 +189,7 @@ def _foreseen(found: Synced) -> Iterator[str]:
     except PolicyEngineError:
         unknown = "not known, the ledger cannot be read here ('policy-engine ledger show' says why)"
     for each in found.releases:
+        yield from (f"warning: {told}" for told in warnings_of(each.policy))
         charge = charge_of(each.policy.budget, each.certificate, each.policy)
         price = f"ε {charge.epsilon:f}, δ {in_text(charge.delta)}"
         left = unknown or _left(each.policy, charge, project, known)

@@ -33,9 +33,12 @@ WINDOWED = ("each", "of", "joined", "plan", "rest", "neighbours", "ever")
 _ZONE_EXAMPLE = "as in Europe/Berlin"
 
 
-_EVERY = "write refresh: {every: month} for the whole table anew, or period for a month's own rows"
+A_CALENDAR = (
+    "write refresh: {every: month} for the whole table anew, or period for a month's own rows"
+)
+"""How a policy gets a calendar."""
 MEANT = {
-    **dict.fromkeys(("every", "schedule", "cron", "calendar", "each", "interval"), _EVERY),
+    **dict.fromkeys(("every", "schedule", "cron", "calendar", "each", "interval"), A_CALENDAR),
     "editions": "write guarantee: {editions: 12}",
 }
 """What people write into a policy for its calendar, and what is to be written."""

@@ -69,20 +69,26 @@ def project_of(policy: Policy, start: Path | None = None) -> Project:
     return load_project(found) if found is not None else default_project(policy.directory)
 
 
+def node_of_dbt(policy: Policy) -> str:
+    """What a policy reads of dbt, as ref('people'); empty where dbt has no part in it."""
+    read = [
+        each.relation or "" for each in (policy.source, *(j.source for j in policy.source.joins))
+    ]
+    return next(filter(_NODE.match, read), "")
+
+
 def open_warehouse(policy: Policy, project: Project, *, writes: bool) -> Warehouse:
     """A connection to the warehouse that holds the policy's source.
 
     Raises PolicyError: the source is a node of dbt, which only dbt knows.
     """
-    of_dbt = [each.relation for each in (policy.source, *(j.source for j in policy.source.joins))]
-    for relation in filter(None, of_dbt):
-        if _NODE.match(relation):
-            law = f"{relation} names a node of dbt, and this is a policy of a dbt project"
-            remedy = (
-                "'policy-engine dbt sync --dry-run' checks it, and shows its price, its noise and"
-                " what is left before anything is charged"
-            )
-            raise refused(policy.file, "source.table", law, remedy)
+    if relation := node_of_dbt(policy):
+        law = f"{relation} names a node of dbt, and this is a policy of a dbt project"
+        remedy = (
+            "'policy-engine dbt sync --dry-run' checks it, and shows its price, its noise and"
+            " what is left before anything is charged"
+        )
+        raise refused(policy.file, "source.table", law, remedy)
     writable = writes and policy.release.relation is not None
     return connected(warehouse_of(policy, project), writable=writable)
 

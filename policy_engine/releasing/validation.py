@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace as replace_field
@@ -26,12 +27,14 @@ from policy_engine.policy.loading import load_policy, salvage
 from policy_engine.policy.project import Project, find_project
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.recodings import Recoding
-from policy_engine.policy.resolve import Policy
+from policy_engine.policy.resolve import Following, Policy
+from policy_engine.policy.time_models import A_CALENDAR
 from policy_engine.policy.timing import PeriodOf, WindowTerms
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.releasing.planning import (
     dialect_of,
+    node_of_dbt,
     not_chosen,
     open_warehouse,
     paid_for_nothing,
@@ -296,7 +299,7 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
 
     A column that is made of the key of the unit, or of what chooses a person's row, numbers that
     are read as no program writes them beside such a delimiter, a guarantee that is none, one of
-    fewer editions than are due, and what was chosen privately and then changed.
+    other editions than are due, and what was chosen privately and then changed.
     """
     made = [each for each in policy.recodings if _is_key(each[0], policy)]
     found = (_of_the_key(policy, *each) for each in made if each[1].reads)
@@ -343,18 +346,8 @@ def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:
         remedy = "{epsilon: …, delta: …} bounds them all"
         yield errors.Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
         return
-    follows = policy.follows
-    if follows is not None and follows.due is not None and follows.due > follows.editions:
-        at, later = "guarantee", "do not fit any more"
-        if follows.planned:
-            at = "the plan of the account before a window's first draw, which records it"
-            later = "are not planned, and only the rest can pay for them"
-        message = (
-            f"guarantee is of {follows.editions} editions, and the policy is due {follows.due}"
-            f" times in a window of account {follows.account!r}: the later ones {later}"
-        )
-        remedy = f"write editions: {follows.due} in {at}"
-        yield errors.Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
+    if policy.follows is not None:
+        yield from _of_editions(policy, policy.follows)
     epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
     remedy = "a δ is far below one over the number of people, and ε mostly at most 10"
     if epsilon > _WEAK_EPSILON:
@@ -366,6 +359,37 @@ def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:
             f"guarantee.delta of {in_text(delta)} is met by a table that shows {shown} in full"
         )
         yield errors.Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
+
+
+def _of_editions(policy: Policy, follows: Following) -> Iterator[errors.Problem]:
+    """Fewer editions than are due, or more: what a plan has of a policy no other release takes."""
+    plan = "in the plan of the account before a window's first draw, which records it"
+    of = f"guarantee is of {follows.editions} editions, and the policy"
+    window = f"in a window of account {follows.account!r}"
+    if follows.due is not None and follows.due > follows.editions:
+        later = "do not fit any more"
+        if follows.planned:
+            later = "are not planned, and only the rest can pay for them"
+        message = f"{of} is due {follows.due} times {window}: the later ones {later}"
+        remedy = f"write editions: {follows.due} {plan if follows.planned else 'in guarantee'}"
+    elif not follows.planned or follows.editions == 1:
+        return
+    elif policy.schedule is None and not policy.edition.name:
+        message = (
+            f"{of} has no calendar by which later ones are due: by itself it is drawn once, with"
+            f" the noise of {follows.editions}"
+        )
+        remedy = f"{A_CALENDAR}; or editions: 1 {plan}"
+        if not (policy.is_searched or node_of_dbt(policy)):
+            command = f"policy-engine release {shlex.quote(str(policy.file))}"
+            remedy += f"; or draw each by hand, as '{command} --edition NAME --replace' does"
+    elif follows.due is not None and follows.due < follows.editions:
+        times = "once" if follows.due == 1 else f"{follows.due} times"
+        message = f"{of} is due {times} {window}: each has the noise of {follows.editions}"
+        remedy = f"write editions: {follows.due} {plan}"
+    else:
+        return
+    yield errors.Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
 
 
 def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:

@@ -19,6 +19,7 @@ from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.certificate import certify
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.asked import Asked
@@ -236,6 +237,57 @@ def test_fewer_editions_than_are_due_are_told(tmp_path, guarantee, account, told
     expected = f"{path}:6:1: guarantee is of 4 editions, and the policy is due 12 times in a window"
     expected = f"{expected} of account 'people': {told}"
     assert found == ([] if told is None else [expected])
+
+
+_RECORDED = "in the plan of the account before a window's first draw, which records it"
+
+
+@pytest.mark.parametrize("window", ["", ", each: year"])
+def test_editions_that_no_calendar_makes_due_are_told(tmp_path, window):
+    """It was drawn once and stood for ever, with the noise of all that the plan has of it."""
+    project(tmp_path, f"{window}, plan: {{p: {{editions: 3}}}}")
+    path = write(tmp_path, "p", "planned", "counts")
+    policy = load_policy(path)
+    message = (
+        f"{path}:6:1: guarantee is of 3 editions, and the policy has no calendar by which later"
+        " ones are due: by itself it is drawn once, with the noise of 3; write refresh: {every:"
+        " month} for the whole table anew, or period for a month's own rows; or editions: 1"
+        f" {_RECORDED}"
+    )
+    command = f"policy-engine release {path} --edition NAME --replace"
+    told = [" ".join(str(each).split()) for each in warnings_of(policy)]
+    assert told == [f"{message}; or draw each by hand, as '{command}' does"]
+    # Whoever names an edition knows it; a search, and dbt, draw none by that command.
+    assert warnings_of(policy.in_edition(Edition("second", is_asked=True))) == ()
+    of_dbt = replace(policy, source=replace(policy.source, path=None, relation="ref('people')"))
+    for other in (of_dbt, replace(policy, is_searched=True)):
+        assert [" ".join(str(each).split()) for each in warnings_of(other)] == [message]
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "account", "more"),
+    [
+        ("planned", ", each: year, plan: {p: {editions: 1}}", {}),
+        ("{editions: 12}", ", each: year", {}),  # any release of the account may be one of them
+        ("planned", ", plan: {p: {editions: 3}}", {"refresh": "{every: year}"}),
+        ("{editions: 12}", ", each: year", {"refresh": "{every: quarter}"}),
+    ],
+)
+def test_editions_that_can_all_be_drawn_are_not_warned_of(tmp_path, guarantee, account, more):
+    project(tmp_path, account)
+    assert warnings_of(load_policy(write(tmp_path, "p", guarantee, "counts", **more))) == ()
+
+
+@pytest.mark.parametrize(("every", "due"), [("quarter", "4 times"), ("year", "once")])
+def test_more_editions_than_are_due_are_told(tmp_path, every, due):
+    project(tmp_path, ", each: year, plan: {p: {editions: 12}}")
+    path = write(tmp_path, "p", "planned", "counts", refresh=f"{{every: {every}}}")
+    [told] = [" ".join(str(each).split()) for each in warnings_of(load_policy(path))]
+    assert told == (
+        f"{path}:6:1: guarantee is of 12 editions, and the policy is due {due} in a window of"
+        " account 'people': each has the noise of 12; write editions:"
+        f" {due[0].replace('o', '1')} {_RECORDED}"
+    )
 
 
 def test_a_plan_of_more_than_the_periods_has_room_for_what_is_drawn_anew(tmp_path):
