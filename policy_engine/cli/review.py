@@ -28,7 +28,7 @@ from policy_engine.cli.reading import (
 from policy_engine.errors import LedgerError, UsageError
 from policy_engine.kernel.wording import quoted
 from policy_engine.ledger import deciding
-from policy_engine.ledger.account import limit_to_json
+from policy_engine.ledger.account import check_windows, limit_to_json
 from policy_engine.ledger.reviews import Required, limit_matter, plan_matter, policy_matter
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import window_at
@@ -267,6 +267,7 @@ def request(
             account = str(limit)
             numbers = decimal_of("--epsilon", epsilon), decimal_of("--delta", delta)
             new = wanted_limit(project, account, *numbers)
+            check_windows(opened.read().budget.account(account), new)
             shown = {"account": account, **limit_to_json(new)}
             asked = Sought(
                 limit_matter(account, new), change_file(account, "limit", project), shown

@@ -665,13 +665,24 @@ def check_not_raised(account: Account, limit: Limit | None) -> None:
         return
     where = limit.where or "the project file"
     command = _raising(account, in_text(limit.epsilon), in_text(limit.delta))
-    what, other = "raises a limit", "lower it in the project file"
+    says = f"{where} allows account {account.name!r} {limit}, and the ledger {account.limit}: "
+    what, remedy = "raises a limit", f"run {command}, or lower it in the project file"
     if (limit.each, limit.of) != (account.limit.each, account.limit.of):
-        what, other = "changes how long a limit is for", "write there what the ledger has"
-    raise BudgetExceeded(
-        f"{where} allows account {account.name!r} {limit}, and the ledger {account.limit}: only an"
-        f" entry that says who and why {what}; run {command}, or {other}"
-    )
+        try:
+            check_windows(account, limit)
+        except UsageError as error:  # which that command would meet, after all approvals
+            raise BudgetExceeded(f"{says}{error}") from None
+        what = "changes how long a limit is for"
+        remedy = f"write {_windows_of(account.limit)} there again, or run {command}"
+    raise BudgetExceeded(f"{says}only an entry that says who and why {what}; {remedy}")
+
+
+def _windows_of(limit: Limit) -> str:
+    """What the project file says where a limit has such windows."""
+    if limit.each is None:
+        return "no 'each'"
+    of = f"'of: {limit.of}'" if limit.of else "no 'of'"
+    return f"'each: {limit.each.value}' and {of}"
 
 
 def check_first_window(
@@ -701,8 +712,9 @@ def check_windows(account: Account, limit: Limit) -> None:
     before_each, before_of = (None, None) if before is None else (before.each, before.of)
     if before_each is not None and limit.each is None:
         raise UsageError(
-            f"account {account.name!r} has windows, and no limit for ever follows them: keep 'each'"
-            " in the project file, and write 'ever: {epsilon: …, delta: …}', which is one"
+            f"account {account.name!r} has windows, and no limit for ever follows them: write"
+            f" 'each: {before_each.value}' in the project file, as it was, and"
+            " 'ever: {epsilon: …, delta: …}', which is one"
         )
     if before_each is not None and before_of is not None and before_each != limit.each:
         raise UsageError(

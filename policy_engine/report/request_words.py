@@ -9,6 +9,7 @@ not so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 from policy_engine.accounting.in_words import in_text
@@ -26,6 +27,7 @@ from policy_engine.kernel.recodes.meaning import Moved
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.sources import People
 from policy_engine.kernel.wording import named, quoted
+from policy_engine.ledger.account import Limit, limit_from_json
 from policy_engine.ledger.planned import plan_words
 from policy_engine.ledger.reviews import PLAN, ROWS
 from policy_engine.policy.scalars import counted
@@ -230,15 +232,15 @@ def _price(found: Presented) -> Iterator[str]:
     if account.fits is False:
         yield f"{says}the account cannot pay this price"
     elif account.limit is not None and account.left is not None:
-        limit, left = account.limit, account.left.words()
-        amounts = f"ε {in_text(limit.epsilon)}, δ {in_text(limit.delta)}"
-        yield f"{says}the account's limit is {amounts}; left after this charge: {left}"
+        limit, left = _limit(account.limit), account.left.words()
+        yield f"{says}the account's limit is {limit}; left after this charge: {left}"
     elif account.fits:
         yield f"{says}the account has no limit"
 
 
-def _amounts(stated: Mapping[str, str]) -> str:
-    return f"ε {in_text(Decimal(stated['epsilon']))}, δ {in_text(Decimal(stated['delta']))}"
+def _limit(limit: Limit) -> str:
+    """A limit and its windows; the column by which these are told apart is in quotes."""
+    return str(replace(limit, of=limit.of and quoted(limit.of)))
 
 
 def _since_last(found: Presented) -> Iterator[str]:
@@ -319,8 +321,8 @@ def _of_change(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
             ["from now on each window is for these editions; *rest* pays for all other releases"],
         )
     elif policy is None:
-        before = _amounts(found.last) if found.last else "none"
-        yield "limit", [f"{before} → {_amounts(found.shown)}"]
+        before = _limit(limit_from_json(found.last)) if found.last else "none"
+        yield "limit", [f"{before} → {_limit(limit_from_json(found.shown))}"]
     else:
         before_it = policy_in(found.last)
         told = [*policy_changes(before_it, policy)]

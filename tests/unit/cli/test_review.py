@@ -164,6 +164,52 @@ def test_an_account_that_cannot_pay_names_the_request_before_the_command_that_ne
     assert "requires approvals of the claim" in again and "cannot pay" not in again
 
 
+WINDOWS = {"": "no 'each'", ", each: year": "'each: year' and no 'of'"}
+
+
+@pytest.mark.parametrize(("window", "then"), [("", "each: year"), (", each: year", "each: month")])
+def test_other_windows_are_taken_back_first_and_approvers_see_them(
+    cli, policy, required, project, window, then
+):
+    """The first remedy was to ask for approvals of a limit that was the same to its readers."""
+    file, path = project / "policy-engine.yaml", policy("a")
+    account = f"accounts: {{people: {{epsilon: 1.0, delta: 1.0e-6{window}}}}}\n"
+    file.write_text(account)
+    required()
+    begun = file.read_text()
+    file.write_text(begun.replace(account, account.replace(f"e-6{window}", f"e-6, {then}")))
+    refused = cli("release", path)
+    back = f"changes how long a limit is for; write {WINDOWS[window]} there again, or run 'policy-"
+    assert (refused.code, back in refused.err) == (1, True), refused.err
+    asks = ("--limit", "people", "--epsilon", "1", "--delta", "1e-6", "--key", "cleo.pem")
+    assert cli("review", "request", *asks).code == 0
+    shown = cli("review", "show", LIMIT, "--format", "json").document["decides"]["limit"]
+    was = window.replace(", each:", " each")
+    assert shown == [f"ε 1, δ 0.000001{was} → ε 1, δ 0.000001 {then.replace(':', '')}"]
+    file.write_text(begun)
+    assert "requires approvals of the claim" in cli("release", path).err
+
+
+def test_no_approvals_are_asked_for_of_windows_that_no_entry_sets(cli, policy, required, project):
+    """People approved them, and the command that followed refused."""
+    file, path = project / "policy-engine.yaml", policy("a")
+    account = "accounts: {people: {epsilon: 1.0, delta: 1.0e-6, each: year}}\n"
+    file.write_text(account)
+    required()
+    cli("review", "request", path, "--key", "cleo.pem")
+    told = cli("review", "show", CLAIM, "--format", "json").document["decides"]["price"]
+    assert "states: the account's limit is ε 1, δ 0.000001 each year; left" in told[1]
+    approve(cli)
+    assert cli("release", path).code == 0
+    file.write_text(file.read_text().replace(", each: year", ""))
+    why = "no limit for ever follows them: write 'each: year' in the project file, as it was, and"
+    refused = cli("release", path, "--revise", "--replace")
+    assert (refused.code, why in refused.err, "review request" in refused.err) == (1, True, False)
+    asks = ("--limit", "people", "--epsilon", "1", "--delta", "1e-6", "--key", "cleo.pem")
+    asked = cli("review", "request", *asks)
+    assert (asked.code, why in asked.err) == (2, True)
+
+
 def test_amounts_are_written_as_by_every_other_command(cli, policy, required):
     required(release={"privacy": 1})
     path = policy()
