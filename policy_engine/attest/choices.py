@@ -18,6 +18,7 @@ from policy_engine.attest.attestation import CHOICE_TYPE, Unverified, open_envel
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.results import Verified
 from policy_engine.errors import FileError, VerificationFailed
+from policy_engine.kernel.editions import Edition
 from policy_engine.opening import opened
 from policy_engine.policy.scalars import counted
 from policy_engine.values import frozen
@@ -52,8 +53,8 @@ class ChoiceStated:
     there were together. ``people`` is of a recoding from how many on a group counts; of numbers for
     how many people of whom nothing is cut a doubling of the width stands. ``precision`` is the
     least that a candidate had, empty where the score weighs it, and of numbers. ``period`` is the
-    one whose rows alone are read, where the policy has some. ``groups`` is in how many groups of a
-    recoding a unit counts at most, 0 where one row of it is read.
+    edition whose rows alone are read, where the policy has some. ``groups`` is in how many
+    groups of a recoding a unit counts at most, 0 where one row of it is read.
     """
 
     policy_name: str
@@ -71,7 +72,7 @@ class ChoiceStated:
     engine_version: str
     time: str
     kind: ChoiceOf = "recoding"
-    period: str = ""
+    period: Edition | None = None
     groups: int = 0
 
     @property
@@ -107,7 +108,7 @@ class ChoiceStated:
             "source_tag": "[SAFE]" if self.kind == "recoding" else "[CHOICE]",
             "chosen": self.kind,
             **self._score,
-            **({"period": self.period} if self.period else {}),
+            **({"period": self.period.to_json()} if self.period else {}),
             "candidates": self.candidates,
             "parts": [{"name": name, "candidates": list(told)} for name, told in self.parts],
             "assumptions": list(self.assumptions),
@@ -122,7 +123,7 @@ class ChoiceStated:
         texts = (
             self.policy_name, self.policy_digest, self.account, self.source, self.unit,
             self.neighbours, self.precision, self.engine, self.engine_version, self.time,
-            self.period, *levels,
+            *levels,
         )  # fmt: skip
         counts = (self.people, self.candidates, self.groups + 1)
         return (
@@ -130,6 +131,7 @@ class ChoiceStated:
             and all(type(each) is int and each >= 1 for each in counts)
             and 0 < self.epsilon <= 10**9
             and self.neighbours in (ADD_REMOVE, REPLACE_ONE)
+            and (self.period is None or bool(self.period.column))
         )
 
     @classmethod
@@ -153,11 +155,11 @@ class ChoiceStated:
                 facts["engine_version"],
                 facts["time"],
                 facts["chosen"],
-                facts.get("period", ""),
+                Edition.from_json(facts["period"]) if "period" in facts else None,
                 facts.get("groups_a_person", 0),
             )
             is_same = _frozen(found.predicate()) == _frozen(facts)
-        except (KeyError, TypeError, ValueError, InvalidOperation):
+        except (AttributeError, KeyError, TypeError, ValueError, InvalidOperation):
             is_same = False
         if not is_same or not found._is_typed():
             raise VerificationFailed(("the certificate of the choice lacks or misstates a field",))

@@ -753,7 +753,7 @@ def stated_of(
         engine_version=plan.warehouse.engine_version,
         time=now(),
         kind=search.kind,
-        period=search.period,
+        period=search.policy.edition if search.period else None,
         groups=groups,
     )
 

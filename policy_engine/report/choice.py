@@ -228,7 +228,7 @@ def _said(said: Statement, policy: Path | None, books: LedgerState | None) -> Ch
         account=stated.account,
         entry=None if entry is None else entry.id,
         paid_on=None if entry is None else f"{entry.reserved_at:%Y-%m-%d}",
-        period=stated.period,
+        period=stated.period.words if stated.period else "",
     )
 
 

@@ -144,8 +144,8 @@ def _of_choice(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
         "goes to",
         [f"{quoted(found.matter.of['target'])} (a policy without numbers from the source)"],
     )
-    period = f", only the rows of {stated.period}" if stated.period else ""
-    yield "source", [f"{quoted(stated.source)}{period}"]
+    yield "source", [quoted(stated.source)]
+    yield "edition", [stated.period.words] if stated.period else []
     yield "person", [named(stated.unit)]
     yield "candidates", (f"{named(name)}: {', '.join(told)}" for name, told in stated.parts)
     many = counted(stated.candidates, "candidate")

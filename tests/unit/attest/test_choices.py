@@ -16,6 +16,7 @@ from policy_engine.attest.choices import ChoiceStated, verify_choice
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import FileError, VerificationFailed
+from policy_engine.kernel.editions import Edition
 
 STATED = ChoiceStated(
     policy_name="a",
@@ -58,7 +59,11 @@ def test_by_what_candidates_are_compared_is_stated(
     assert str(stated["score"]).startswith(score) and stated[people] == 14
 
 
-@pytest.mark.parametrize("changes", [{}, {"precision": "0.63"}, {"groups": 1}])
+OCTOBER = Edition("2026-10", "Europe/Berlin", "visited")
+IN_OCTOBER = OCTOBER.to_json()
+
+
+@pytest.mark.parametrize("changes", [{}, {"precision": "0.63"}, {"groups": 1}, {"period": OCTOBER}])
 def test_what_was_stated_is_read_back(tmp_path: Path, changes: dict[str, Any]) -> None:
     stated = replace(STATED, **changes)
     text = signed(stated.predicate())
@@ -81,7 +86,9 @@ def test_what_was_stated_is_read_back(tmp_path: Path, changes: dict[str, Any]) -
         ("epsilon", "0"), ("epsilon", "much"), ("delta", "0.1"), ("mechanism", "argmax"),
         ("candidates", True), ("score", "another"), ("assumptions", []), ("parts", [{}]),
         ("more", "x"), ("neighbours", "none"), ("unit", 7), ("policy", None), ("least_shown", "14"),
-        ("groups_a_person", 3),
+        ("groups_a_person", 3), ("period", "2026-10"), ("period", {"name": "second"}),
+        ("period", {**IN_OCTOBER, "zone": "Berlin"}), ("period", {**IN_OCTOBER, "more": 1}),
+        ("period", {**IN_OCTOBER, "name": "2026-11"}),
     ],
 )  # fmt: skip
 def test_what_is_misstated_is_refused(field: str, value: object) -> None:

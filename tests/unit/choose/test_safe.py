@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import random
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -296,7 +298,8 @@ def test_one_period_is_looked_at_and_pays_in_its_window(project, capfd):
     assert search(capfd, "--edition", "2026-01")["policy"] == "a.chosen.2026-01.yaml"
     chosen = Path("a.chosen.2026-01.yaml").read_text()
     assert "age: keep (level 0 of 3)" in chosen and "town: keep" in chosen and "period" in chosen
-    assert '"period": "2026-01"' in Path("a.chosen.2026-01.certificate.json").read_text()
+    certificate = Path("a.chosen.2026-01.certificate.json")
+    assert '"name": "2026-01"' in certificate.read_text()
     assert (
         "age: keep (level 0 of 3)"
         not in Path(str(search(capfd, "--edition", "2026-02")["policy"])).read_text()
@@ -305,6 +308,30 @@ def test_one_period_is_looked_at_and_pays_in_its_window(project, capfd):
     assert run(["ledger", "show", "--format", "json"]) == 0
     entries = json.loads(capfd.readouterr().out)["entries"]
     assert [each["windows"] for each in entries if each.get("policy")] == [["2026-01"], ["2026-02"]]
+
+
+@pytest.mark.parametrize("words", [["--search"], ["--suggest", "0.1"]])
+def test_who_approves_a_choice_is_told_which_rows_it_reads(project, capfd, words):
+    """Of the date column and the dates nothing was told, though a release's request tells them."""
+    table = pq.read_table("people.parquet")
+    day = pa.array([date(2026, 1, 9)] * len(table), pa.date32())
+    pq.write_table(table.append_column("day", day), "people.parquet")
+    text = POLICY.replace(*PERIODS)
+    if "--suggest" in words:
+        text = text.replace("search: {epsilon: 0.05}\n", "").replace(
+            "mechanism:", "measures: {mean: {mean: age, round_to: 1, bounds: [0, 100]}}\nmechanism:"
+        )
+    Path("a.yaml").write_text(text)
+    reviewed(project)
+    asked = ["review", "request", "a.yaml", *words, "--edition", "2026-01", "--key", "ada.pem"]
+    assert run(asked) == 0
+    [request] = Path().glob("a.*.2026-01.certificate.claim.review.json")
+    rows = "2026-01: the rows with day from 2026-01-01 to before 2026-02-01, days of UTC"
+    capfd.readouterr()
+    assert run(["review", "show", str(request)]) == 0
+    assert f"\n  edition     {rows}\n" in capfd.readouterr().out
+    assert run(["review", "show", str(request), "--output", "asked.html"]) == 0
+    assert rows in html.unescape(Path("asked.html").read_text())
 
 
 def reviewed(project: Path, stages: tuple[str, ...] = ("claim", "change")) -> None:
