@@ -23,6 +23,7 @@ from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
 from policy_engine.attest.values import comparable_values, each_once
+from policy_engine.engines.installed import engine_named
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.checks import rows_of
@@ -34,10 +35,12 @@ from policy_engine.values import frozen
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HOW = (
-    "export the table in its own order: COPY ({rows}) TO 'release.parquet', and name that file with"
-    " --release"
+_HOW = "export the table in {order}: {command}, and name that file with --release"
+_POSTGRES = (
+    "COPY ({rows} ORDER BY {order}) TO STDOUT (FORMAT csv, HEADER), which psql writes into"
+    " release.csv"
 )
+_BY_TEXTS = "the order of each value's text, byte by byte"
 BESIDE = (
     "whether {} holds anything beside those rows: there are many ways to export a table, so nothing"
     " to compare its bytes with; hand on the rows, not the file"
@@ -114,9 +117,14 @@ def _check_beside(claim: Claim, rows: Iterable[Sequence[Any]]) -> Results:
     return Results.refused(wrong) if wrong else Results()
 
 
+def _columns_of(claim: Claim) -> list[str]:
+    """The names of the columns of a release, in their order."""
+    return [*claim.released, *([claim.count] if claim.count else []), *claim.law.beside]
+
+
 def _check_columns(claim: Claim, found: list[str], same: Callable[[str], str] = fold) -> Results:
     """The names of the columns; ASCII letters compare without case, as an engine's names do."""
-    wanted = [*claim.released, *([claim.count] if claim.count else []), *claim.law.beside]
+    wanted = _columns_of(claim)
     if [*map(same, found)] != [*map(same, wanted)]:
         return Results.refused(
             f"the columns are {', '.join(found)}, certified are {', '.join(wanted)}"
@@ -268,12 +276,30 @@ def check_table(certificate: Certificate, digest: str, subject: str, table: Tabl
 
 
 def how_to_export(certificate: Certificate, table: str) -> str:
-    """How somebody gets the rows of a table: of several editions, those of one."""
-    edition = added_edition(certificate)
-    if not edition:
-        return _HOW.format(rows=f"FROM {table}")
-    rows = f"SELECT * EXCLUDE (edition) FROM {table} WHERE edition = '{edition}'"
-    return _HOW.format(rows=rows)
+    """How somebody gets the rows of a table: of several editions, those of one.
+
+    The text is one of the engine that has the table. Where that writes no Parquet file, a value is
+    exported as its text, and by these the rows are sorted: so they were digested.
+    """
+    edition, engine = added_edition(certificate), engine_named(certificate.engine)
+    assert engine is not None  # by the certificate's law
+    if engine.name == "duckdb":
+        of = f" WHERE edition = '{edition}'" if edition else ""
+        others = "SELECT * EXCLUDE (edition) " if edition else ""
+        command = f"COPY ({others}FROM {table}{of}) TO 'release.parquet'"
+        return _HOW.format(order="its own order", command=command)
+    where = f" WHERE {engine.identifier('edition')} = '{edition}'" if edition else ""
+    names = [engine.identifier(name) for name in _columns_of(certificate.claim)]
+    is_postgres = engine.name == "postgres"
+    shown = [f'{name}::text COLLATE "C" AS {name}' if is_postgres else name for name in names]
+    closing = engine.closing or engine.quote
+    place = ".".join(f"{engine.quote}{part}{closing}" for part in table.split("."))
+    rows = f"SELECT {', '.join(shown)} FROM {place}{where}"
+    command = f"the rows of {rows}, as CSV in which an empty field without quotes is NULL"
+    if is_postgres:
+        order = ", ".join(str(place + 1) for place in range(len(names)))
+        command = _POSTGRES.format(rows=rows, order=order)
+    return _HOW.format(order=_BY_TEXTS, command=command)
 
 
 def check_export(certificate: Certificate, digest: str, subject: str, release: Path) -> Results:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from alike import (
 )
 from law import check_law
 
+from policy_engine.cli.main import run
 from policy_engine.compile.compiler import find_problems
 from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
@@ -1035,3 +1037,42 @@ UNION ALL SELECT 'y',
 def test_a_table_is_put_back_of_its_texts(people):
     with closing(PostgresWarehouse("pg", people.url)) as warehouse:
         check_put_back(warehouse, PUT_BACK)
+
+
+# What is printed for a reader runs here
+
+
+@pytest.mark.parametrize("added", ["", ", append: true"])
+def test_the_export_that_verify_prints_runs_here_and_verifies(
+    people, tmp_path, monkeypatch, capsys, added
+):
+    """It was a statement of DuckDB, whatever engine has the table."""
+    monkeypatch.chdir(tmp_path)
+    people.sql(
+        'DROP TABLE IF EXISTS came, "Shown"',
+        "CREATE TABLE came AS SELECT n AS id, n % 2 = 0 AS member, (ARRAY['b', 'B', 'ä', '', NULL])"
+        "[1 + n % 5] AS town FROM generate_series(1, 3000) n",
+    )
+    Path("policy-engine.yaml").write_text(
+        f"warehouses: {{pg: {{type: postgres, url: '{people.url}'}}}}\naccounts: {{people: {{}}}}\n"
+    )
+    Path("a.yaml").write_text(
+        "version: 1\nname: a\nsource: {table: came}\nprivacy_unit: {column: id, rows: any}\n"
+        f"{'refresh: {every: year}' if added else ''}\nrecode: {{member: keep, town: keep}}\n"
+        "guarantee: {epsilon: 2, delta: 1.0e-6}\naccount: people\n"
+        f"release: {{table: Shown{added}}}\n"
+    )
+    assert run(["release", "a.yaml"]) == 0, capsys.readouterr().err
+    [certificate] = map(str, tmp_path.glob("a*.certificate.json"))
+    capsys.readouterr()
+    run(["verify", certificate])
+    [statement] = re.findall(r"(COPY \(.* TO STDOUT \(.*?\))", capsys.readouterr().out)
+    assert ('WHERE "edition" = \'' in statement) == bool(added)
+    with (
+        psycopg.connect(people.url) as connection,
+        connection.cursor() as cursor,
+        cursor.copy(statement) as copy,
+    ):
+        Path("release.csv").write_bytes(b"".join(map(bytes, copy)))
+    assert run(["verify", certificate, "--release", "release.csv"]) == 0, capsys.readouterr().err
+    assert "verified: " in capsys.readouterr().out

@@ -172,6 +172,23 @@ def test_a_table_by_itself_is_exported_whole():
     assert "COPY (FROM visits)" in how_to_export(made, "visits")
 
 
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [
+        ("postgres", 'COPY (SELECT "sex"::text COLLATE "C" AS "sex", "n"::text COLLATE "C" AS "n"'
+                     ' FROM "mart"."visits"{} ORDER BY 1, 2) TO STDOUT (FORMAT csv, HEADER)'),
+        ("mariadb", "the rows of SELECT `sex`, `n` FROM `mart`.`visits`{}, as CSV in which"),
+    ],
+)  # fmt: skip
+def test_the_export_is_a_text_of_the_engine_that_has_the_table(engine, told):
+    name = '"edition"' if engine == "postgres" else "`edition`"
+    for edition, where in ((NOVEMBER, f" WHERE {name} = '2026-11'"), (None, "")):
+        made = certificate(edition, edition and ENDS, PART if edition else "rows")
+        found = how_to_export(replace(made, engine=engine), "mart.visits")
+        assert told.format(where) in found and "EXCLUDE" not in found
+        assert found.startswith("export the table in the order of each value's text")
+
+
 REFRESH = Edition("2026-11", "UTC")
 
 
