@@ -55,8 +55,20 @@ def test_cron(project: Path) -> None:
     minute, hour, *days, command = re.split(r"\s+", (project / "crontab").read_text(), maxsplit=5)
     assert (minute, hour, days) == ("15", "3", ["*", "*", "*"])
     done = _run(project, command, PATH=SCHEDULERS)
-    assert done.returncode == 0, (project / "release.log").read_text()
-    assert _nothing_is_due((project / "release.log").read_text())
+    log = project / "release.log"
+    assert done.returncode == 0, log.read_text()
+    assert _nothing_is_due((project / "release.json").read_text())
+    # A warning stands beside the answers, and each of these is still JSON.
+    before, first = log.read_text(), project / "out/visits/edition=2026-07/part.parquet"
+    kept = first.read_bytes()
+    first.unlink()
+    try:
+        (project / "release.json").unlink()
+        assert _run(project, command, PATH=SCHEDULERS).returncode == 0
+        assert _nothing_is_due((project / "release.json").read_text())
+        assert "warning: visits: edition 2026-07" in log.read_text().removeprefix(before)
+    finally:
+        first.write_bytes(kept)
 
 
 def test_a_pull_request_is_checked(project: Path) -> None:
