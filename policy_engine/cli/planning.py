@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
-from policy_engine.accounting.odds import odds_sentence
 from policy_engine.calendars import Zone
 from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
 from policy_engine.cli.output import emit, note, shown
 from policy_engine.cli.progress import progress
 from policy_engine.cli.results import Left, WithoutPromise, attacks_on
+from policy_engine.compile.column_names import promise_sentences
 from policy_engine.errors import DomainError, UsageError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meanings import meaning_of
@@ -348,7 +348,8 @@ def _lines(
         f"guarantee  ε = {epsilon}, δ = {delta} ({certificate.promise.neighbours},"
         f" {protected_unit(policy)})"
     )
-    yield f"           {odds_sentence(*numbers, certificate.promise.neighbours)}"
+    said = promise_sentences(*numbers, certificate.promise.neighbours, certificate.unit)
+    yield from (f"           {text}" for text in said)
     if (follows := policy.follows) is not None:
         kind = "of the plan of" if follows.planned else "that fill"
         yield f"           one of {follows.editions} editions {kind} account {follows.account}"

@@ -10,7 +10,6 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.validity import written
 from policy_engine.calendars import Zone
 from policy_engine.cli import output, planning
@@ -18,7 +17,9 @@ from policy_engine.cli.failures import failure
 from policy_engine.cli.options import EditionOption
 from policy_engine.cli.progress import progress
 from policy_engine.cli.results import Left, WithoutPromise, attacks_on
+from policy_engine.compile.column_names import promise_sentences
 from policy_engine.errors import UsageError
+from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
 from policy_engine.policy.following import of_one_name
 from policy_engine.policy.loading import load_policy
@@ -285,7 +286,8 @@ def _said(done: releasing.Released) -> ReleaseSaid:
 def _lines(policy: Policy, done: releasing.Released) -> list[str]:
     assert done.epsilon is not None
     assert done.delta is not None
-    odds = odds_sentence(done.epsilon, done.delta, policy.guarantee.neighbours)
+    numbers = done.epsilon, done.delta, policy.guarantee.neighbours
+    said = promise_sentences(*numbers, policy.source.key or ROW_UNIT)
     remains = "the account has no limit: it only adds up"
     if done.state.spent is not None and done.state.spent.is_unbounded:
         remains = "no (ε, δ) holds of the account, for releases without one are charged to it"
@@ -298,7 +300,7 @@ def _lines(policy: Policy, done: releasing.Released) -> list[str]:
         f"  certificate  {done.certificate}",
         f"  guarantee    ε = {output.shown(done.epsilon)}, δ = {output.shown(done.delta)}"
         f"  ({planning.protected_unit(policy)}; {mechanism})",
-        *[f"               {text}" for text in (*planning.about_rate(policy), odds)],
+        *[f"               {text}" for text in (*planning.about_rate(policy), *said)],
         f"  ledger       entry {done.entry} of account {done.account}; {remains}",
     ]
 

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 from typer import Option
 
-from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest import count_certificate as counts
 from policy_engine.attest.attestation import CHOICE_TYPE, LEDGER_TYPE, UNPROMISED_TYPE, stated_type
 from policy_engine.attest.choices import verify_choice
@@ -26,6 +25,7 @@ from policy_engine.cli.options import CertificateArgument, KeyOption, KeyringOpt
 from policy_engine.cli.output import conclude, confirm, one_line, shown
 from policy_engine.cli.reading import read_certificate
 from policy_engine.cli.results import WithoutPromise, attacks_on
+from policy_engine.compile.column_names import promise_sentences
 from policy_engine.errors import NothingChecked, UsageError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import comes_and_goes, unit_words
@@ -215,7 +215,8 @@ def meaning(found: Verified) -> str:
     promise = certificate.promise
     unit = unit_words(certificate.unit, certificate.terms.edition)
     told = f"ε = {shown(promise.epsilon)}, δ = {shown(promise.delta)}, unit: {unit}"
-    said = odds_sentence(promise.epsilon, promise.delta, promise.neighbours)
+    numbers = promise.epsilon, promise.delta, promise.neighbours
+    said = " ".join(promise_sentences(*numbers, certificate.unit))
     apart = comes_and_goes(certificate.terms.edition, promise.neighbours)
     return f"meaning ({told}): {said}" + (f" That is {apart}." if apart else "")
 

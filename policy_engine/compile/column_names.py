@@ -11,7 +11,10 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from unicodedata import combining, normalize
 
+from policy_engine.accounting.domain import Number
+from policy_engine.accounting.odds import odds_sentence
 from policy_engine.compile.catalog import TIMES, Field, Kind, Table
+from policy_engine.kernel.assumptions import ROW_UNIT
 
 _WORD = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+"
 POSTCODE = "zip zipcode postcode postal postalcode plz"
@@ -88,9 +91,13 @@ _THINGS = (
 """What a key with such a name is of is a thing."""
 _LASTING = "case device house haus phone record room telefon"
 """What may stand for one person: some tables know people by nothing else."""
+_SHARED = (
+    "account card household phone mobile telephone telefon iban token code plate oid pan vin imei"
+)
+"""What several people may have together, and one may have several of."""
 _OF_ONE = (
-    "name surname forename lastname firstname fullname username login account email mail phone"
-    " mobile telephone telefon passport ssn iban card token code plate mrn uid pid oid pan vin imei"
+    "name surname forename lastname firstname fullname username login email mail passport ssn mrn"
+    f" uid pid {_SHARED}"
     " nachname vorname nom prenom apellido apellidos nombre naam navn cognome nome sobrenome"
 )
 """What may tell one person from others, though it is not called a key."""
@@ -230,6 +237,46 @@ def names_no_person(name: str) -> bool:
     others = [word for word in words if not re.fullmatch(_NOUN, word)]
     is_of_many = any(word in of_many or by_name(word) for word in others)
     return is_of_many or (bool(words) and words[-1].removesuffix("id") in things)
+
+
+def promise_sentences(
+    epsilon: Number, delta: Number, neighbours: str, unit: str
+) -> tuple[str, ...]:
+    """What (ε, δ) means to whoever guesses, and who a person is if the ``unit`` may be another.
+
+    >>> promise_sentences(1, 0, "add_remove", "household_id")[1].partition(": ")[0]
+    'A person here is one value of household_id'
+    >>> len(promise_sentences(1, 0, "add_remove", "patient_id"))
+    1
+    """
+    who = who_is_one(unit)
+    return (odds_sentence(epsilon, delta, neighbours), *([f"A{who[1:]}."] if who else []))
+
+
+def who_is_one(unit: str) -> str:
+    """What every sentence means by a person, where the name of the ``unit`` is not a person's.
+
+    Empty of a row, of what is called as people are, and of a key of nothing said, as is ``id``.
+
+    >>> who_is_one("card_no").partition(": ")[0]
+    'a person here is one value of card_no'
+    >>> [who_is_one(unit) for unit in ("row", "id", "user_id", "household and user")]
+    ['', '', '', '']
+    """
+    if unit == ROW_UNIT or any(map(_may_be_a_persons, unit.split(" and "))):
+        return ""
+    return (
+        f"a person here is one value of {unit}: people who share one count as one person, and one"
+        " with several as several"
+    )
+
+
+def _may_be_a_persons(name: str) -> bool:
+    words = words_in(name)
+    if names_no_person(name) or _head(words) in {*_SHARED.split(), *_THINGS.split()}:
+        return False
+    known = {*_OF_ONE.split()}
+    return _is_of_people(words) or bool({*words} & known) or {*words} <= {*_KEYS.split()}
 
 
 def is_key(column: Field) -> bool:

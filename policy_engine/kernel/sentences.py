@@ -38,7 +38,7 @@ SENTENCES: Mapping[str, str] = {
         "{source} is a Bernoulli sample of its population, drawn in secret at the rate {rate}"
     ),
     "row_is_person": "one row of {source} is one person",
-    "key_is_person": "one person is identified by {unit}",
+    "key_is_person": "each person has one {unit}, and people who share one count as one person",
     "forms_of_package": (
         "the forms of {engine} are those of the package {package}, which policy-engine did not"
         " measure: each does what its name says, and fails for no row"

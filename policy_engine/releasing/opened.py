@@ -16,12 +16,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.attestation import unverified_release
 from policy_engine.attest.certificates import added_edition, certificate_in, is_made_by_dbt
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import certificate_path, read_parquet
 from policy_engine.attest.values import plain_lines, plain_values
+from policy_engine.compile.column_names import promise_sentences
 from policy_engine.errors import FileError, UsageError, WarehouseError, to_install
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
@@ -95,8 +95,9 @@ class OpenedRelease:
         found = self.certificate.promise
         if not isinstance(found, Bounded):
             return "It promises no (ε, δ)."
-        odds = odds_sentence(found.epsilon, found.delta, found.neighbours)
-        return f"ε = {found.epsilon:f}, δ = {float(found.delta):.3g}: {odds}"
+        unit = self.certificate.unit
+        said = promise_sentences(found.epsilon, found.delta, found.neighbours, unit)
+        return f"ε = {found.epsilon:f}, δ = {float(found.delta):.3g}: {' '.join(said)}"
 
     def to_arrow(self, *, errors: bool = False) -> pa.Table:
         """The rows as an Arrow table.

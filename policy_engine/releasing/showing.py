@@ -12,6 +12,7 @@ from policy_engine.attest.attestation import Unverified, unverified_release
 from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.attest.values import plain_lines
+from policy_engine.compile.column_names import who_is_one
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meaning import Meaning
@@ -153,7 +154,8 @@ def _told(certificate: Certificate, names: tuple[str, ...], lines: Lines) -> tup
     """What the numbers mean."""
     meaning, edition = meaning_of(certificate.claim), certificate.terms.edition
     own = () if edition is None else (f"this is edition {edition.words}",)
-    return (*own, *meaning.told(certificate), *meaning.found(names, lines))
+    who = filter(None, [who_is_one(certificate.unit)])
+    return (*own, *who, *meaning.told(certificate), *meaning.found(names, lines))
 
 
 def _left_out(models: Iterable[Model]) -> tuple[str, ...]:

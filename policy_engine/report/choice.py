@@ -14,7 +14,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.attestation import (
     CHOICE_TYPE,
     Statement,
@@ -25,6 +24,7 @@ from policy_engine.attest.attestation import (
 from policy_engine.attest.choices import ChoiceOf, ChoiceStated, verify_choice
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import certificate_path, predicate_digest
+from policy_engine.compile.column_names import promise_sentences
 from policy_engine.errors import PolicyEngineError, VerificationFailed
 from policy_engine.opening import opened
 from policy_engine.policy.loading import load_policy
@@ -223,7 +223,9 @@ def _said(said: Statement, policy: Path | None, books: LedgerState | None) -> Ch
         score=_score(stated.predicate()),
         epsilon=in_text(stated.epsilon),
         delta="0",
-        promise=odds_sentence(stated.epsilon, Decimal(0), stated.neighbours),
+        promise=" ".join(
+            promise_sentences(stated.epsilon, Decimal(0), stated.neighbours, stated.unit)
+        ),
         unit=stated.unit,
         account=stated.account,
         entry=None if entry is None else entry.id,

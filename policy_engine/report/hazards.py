@@ -84,7 +84,7 @@ def hazards(
     )
     columns = ", ".join(each.name for each in certificate.claim.inputs)
     if certificate.unit != ROW_UNIT:
-        columns += f"; {certificate.unit} identifies a person"
+        columns += f"; {certificate.unit} says whose a row is"
     read = (f"columns that are shown, summed or in the filter: {columns}",)
     yield Answered("Collecting too much, 4.5", "certificate: claim", read)
     if sampled := meaning_of(certificate.claim).why_sampled():

@@ -11,7 +11,8 @@ from math import ceil, log10
 
 from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.odds import guessed_right, odds_sentence
+from policy_engine.accounting.odds import guessed_right
+from policy_engine.compile.column_names import promise_sentences
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
@@ -60,7 +61,7 @@ def promise(certificate: Certificate, justification: str | None = None) -> Promi
     promised, unit = certificate.promise, certificate.unit
     epsilon, delta = promised.epsilon, promised.delta
     return PromiseSaid(
-        sentence=odds_sentence(epsilon, delta, promised.neighbours),
+        sentence=" ".join(promise_sentences(epsilon, delta, promised.neighbours, unit)),
         right=ceil(guessed_right(epsilon, delta) * 100),
         epsilon=in_text(epsilon),
         delta=in_text(delta),

@@ -13,9 +13,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.approvals import Approver, ReviewPolicy
-from policy_engine.compile.column_names import names_no_person
+from policy_engine.compile.column_names import names_no_person, promise_sentences
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
@@ -159,7 +158,7 @@ def _of_choice(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
         [
             f"ε = {in_text(stated.epsilon)}, δ = 0 for one {named(stated.unit)}",
             _NOTIONS[stated.neighbours],
-            odds_sentence(stated.epsilon, Decimal(0), stated.neighbours),
+            *promise_sentences(stated.epsilon, Decimal(0), stated.neighbours, stated.unit),
         ],
     )
     yield "price", _price(found)
@@ -214,7 +213,7 @@ def _promise(certificate: Certificate) -> Iterator[str]:
     epsilon, delta = promise.epsilon, promise.delta
     yield f"ε = {in_text(epsilon)}, δ = {in_text(delta)} for one {named(certificate.unit)}"
     yield _NOTIONS[promise.neighbours]
-    yield odds_sentence(epsilon, delta, promise.neighbours)
+    yield from promise_sentences(epsilon, delta, promise.neighbours, certificate.unit)
     if promise.sampled_at != 1:
         rate = f"{promise.sampled_at:f}"
         yield f"the source itself is a secret sample: each person is in it with probability {rate}"

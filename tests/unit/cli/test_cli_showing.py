@@ -245,3 +245,20 @@ def test_a_folder_is_told_as_one(cli, tmp_path, monkeypatch, command):
     for named in (".", "out"):
         done = cli(command, named)
         assert (done.code, f"{named} is a directory; name a file" in done.err) == (3, True)
+
+
+@pytest.mark.parametrize(("key", "is_told"), [("household_id", True), ("person_id", False)])
+def test_every_reader_is_told_that_a_person_is_a_value_of_a_key(cli, project, policy, key, is_told):
+    """A reviewer who reads of people would else sign what is true of households alone."""
+    people = pq.read_table("people.parquet")
+    keys = pa.array([place // 3 for place in range(people.num_rows)])
+    pq.write_table(people.append_column(key, keys), "people.parquet")
+    path = policy("a", ("privacy_unit: row", f"privacy_unit: {{column: {key}, rows: any}}"))
+    release, certificate = "out/a.parquet", "out/a.certificate.json"
+    said = [cli(command, path).out for command in ("plan", "release")]
+    said += [cli("show", release).out, cli("verify", certificate, "--release", release).out]
+    cli("report", certificate, "--release", release, "-o", "a.html")
+    said += [Path("a.html").read_text()]
+    told = f"person here is one value of {key}: people who share one count as one person"
+    assert [told in text for text in said] == [is_told] * 5
+    assert f"each person has one {key}, and people who share one count as one person" in said[3]

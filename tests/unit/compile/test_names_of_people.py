@@ -3,7 +3,13 @@
 import pytest
 
 from policy_engine.compile.catalog import Field, Table
-from policy_engine.compile.column_names import key_beside, key_meant, names_no_person, person_key
+from policy_engine.compile.column_names import (
+    key_beside,
+    key_meant,
+    names_no_person,
+    person_key,
+    who_is_one,
+)
 
 PERSONS = """
     patient_id PatientID patientId PATIENT_ID patientid patient_no patient_key patient_uuid
@@ -79,6 +85,23 @@ def test_beside_a_persons_key_another_name_may_be_meant(name):
     table = Table((Field(name, "VARCHAR"), Field("member_id", "VARCHAR"), Field("x", "VARCHAR")))
     assert key_meant((name,), table) == key_meant(("x", name), table) == ""
     assert key_meant(("member_id",), table) == ""
+
+
+#: Of NEITHER, what tells one person from others, or nothing at all: it is left as it is.
+ONE_EACH = """
+    id key uuid uid pid mrn ssn email name hash passport customer patient borrower pseudonym persons
+"""
+
+
+@pytest.mark.parametrize("name", [*PERSONS.split(), *NO_PERSONS.split(), *NEITHER.split()])
+def test_who_is_one_person_is_said_of_a_key_that_is_not_called_as_people_are(name):
+    assert bool(who_is_one(name)) == (name not in {*PERSONS.split(), *ONE_EACH.split()})
+
+
+@pytest.mark.parametrize("unit", ["row", "household and user_id", "site and number"])
+def test_a_row_and_several_columns_with_one_of_a_person_need_no_word(unit):
+    assert who_is_one(unit) == ""
+    assert "value of ward and site:" in who_is_one("ward and site")
 
 
 @pytest.mark.parametrize("kind", ["BOOLEAN", "DATE", "TIMESTAMP", "TIME", "TIMESTAMPTZ"])

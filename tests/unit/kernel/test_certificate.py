@@ -103,7 +103,7 @@ LOADED = replace(CLAIM, source=Files("people.csv", kind="csv"))
 @pytest.mark.parametrize(
     ("claim", "engine", "first", "among", "randomness"),
     [
-        (CLAIM, "duckdb", "drawn by SHA-256", "is identified by id", "SHA-256 of a secret"),
+        (CLAIM, "duckdb", "drawn by SHA-256", "each person has one id", "SHA-256 of a secret"),
         (CLAIM, "postgres", "at least 128 bits", "people does not change", "SHA-256 of a secret"),
         (
             WAITING,
