@@ -66,12 +66,16 @@ PEOPLE = (
     " abonne beneficiaire assure usager titulaire utilisateur laaner laner borger medlem"
     " participant respondent beneficiary policyholder enrollee shopper buyer"
     " paziente utente klant medewerker aluno segurado"
+    " pacjent pacjenta pacjentka pacjentki osoba osoby klient klienta klientka klientki pracownik"
+    " pracownika czlonek czlonka uzytkownik uzytkownika ubezpieczony ubezpieczonego"
+    " kundin kundinne mitarbeiterin klientin beschaftigte beschaeftigte angestellte nutzer benutzer"
+    " patiente employe membre miembro empleada trabajador trabajadora"
     " cust emp usr pers subj pat"
 )
 _A_PERSON = f"({'|'.join(PEOPLE.split())})(?:s|n|en)?"
 _NOUN = rf"{_A_PERSON}(?:nummer|nr|id|key|no|num)?"
 """How a name speaks of people: kunden, Mitglieds, Kundennummer, userid."""
-_KEYS = "id key uuid guid no nr number num numero sk hash pseudonym"
+_KEYS = "id key uuid guid no nr number num numero numer sk hash pseudonym"
 _LAST = "id key uuid guid nr nummer"
 """How names of keys end in many languages: kunde_id, Patienten-Nr, Kundennummer."""
 _FIRST = "id num numero codigo cod matricule"
@@ -115,7 +119,8 @@ def words_in(name: str) -> tuple[str, ...]:
     (('customer', 'id'), ('numero', 'ano'), ('num', 'socio'))
     """
     whole = re.sub(r"\b[Nn]\.?\s?[º°]", "num ", name)
-    plain = "".join(sign for sign in normalize("NFKD", whole) if not combining(sign))
+    apart = normalize("NFKD", whole).replace("ł", "l").replace("Ł", "L")
+    plain = "".join(sign for sign in apart if not combining(sign))
     return tuple(word.lower() for word in re.findall(_WORD, plain))
 
 
@@ -163,8 +168,8 @@ def likely_key(columns: Iterable[Field]) -> Field | None:
 
     >>> likely_key([Field("loan_id", "BIGINT"), Field("borrower", "VARCHAR")]).name
     'borrower'
-    >>> likely_key([Field("id_sklepu", "BIGINT"), Field("pacjent_id", "BIGINT")]).name
-    'pacjent_id'
+    >>> likely_key([Field("id_sklepu", "BIGINT"), Field("asmuo_id", "BIGINT")]).name
+    'asmuo_id'
     """
     things = {*_THINGS.split()}
     nouns = [each for each in columns if _is_of_people(words_in(each.name))]

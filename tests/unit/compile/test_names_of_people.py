@@ -21,6 +21,10 @@ PERSONS = """
     id_cliente id_paciente numero_cliente num_socio codigo_usuario id_del_alumno
     numéro_patient matricule_salarié id_abonné utilisateur_id
     låner_id medlem_nr medlemsnummer paziente_id klant_id
+    pacjent_id PacjentID id_pacjenta nr_pacjenta numer_klienta klient_id osoba_id id_osoby
+    pracownik_id członek_id id_członka użytkownik_id
+    Kundin_ID Mitarbeiterin-Nr Beschäftigten-Nr Nutzer_ID Patientin_Id Personennummer
+    id_patiente employé_id id_membre client_num id_miembro empleada_id trabajador_id id_persona
 """
 
 NO_PERSONS = """
@@ -42,7 +46,7 @@ NEITHER = """
     nhs_number passport iban token social_security_number insurance_number
     plan notes comment x col1 customer patient
     borrower vehicle_owner hospital study site anon_id pseudonym persons
-    pacjent_id membership_id
+    betegazonosito_id membership_id
 """
 
 
@@ -69,7 +73,8 @@ NOT_MEANT = "genre branch hospital study site plan notes comment x col1 language
 MAY_BE_MEANT = """
     id key uuid uid pid mrn ssn email phone name code hash device_id household_id account_id card_no
     national_id nhs_number passport iban token account customer patient borrower anon_id pseudonym
-    persons pacjent_id membership_id full_name user_name Nachname doctor_id
+    persons pacjent pacjent_id osoba klient członek employé Kundin membre miembro betegazonosito_id
+    membership_id full_name user_name Nachname doctor_id
 """
 
 
