@@ -108,11 +108,17 @@ def record_text(predicate: Mapping[str, Any], certificate: str) -> str:
 def record_of_editions(policy: str) -> str:
     """What a table carries that has the rows of several editions: each has its own certificate.
 
-    >>> json.loads(record_of_editions("visits"))["certificate"]
+    It has no ε and δ: another edition may have others, and the table's comment stays.
+
+    >>> record = json.loads(record_of_editions("visits"))
+    >>> record["certificate"]
     'visits.{edition}.certificate.json'
+    >>> record["guarantee"]
+    'each edition has an ε and a δ of its own: its certificate states them'
     """
     certificate = f"{policy}.{{edition}}{CERTIFICATE_SUFFIX}"
-    record = {"certificate": certificate, "facts": "", "policy": policy}
+    own = "each edition has an ε and a δ of its own: its certificate states them"
+    record = {"certificate": certificate, "facts": "", "guarantee": own, "policy": policy}
     return json.dumps(record, sort_keys=True, ensure_ascii=False)
 
 

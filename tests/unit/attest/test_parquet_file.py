@@ -17,6 +17,7 @@ from policy_engine.attest.parquet_file import (
     check_bytes,
     predicate_digest,
     read_parquet,
+    record_of_editions,
     record_of_file,
     record_text,
     write_parquet,
@@ -243,3 +244,12 @@ def test_what_no_version_of_the_writer_wrote_is_refused(file, name):
     assert "was not written by the engine's Parquet library" in is_refused(data)
     without = forged(file, lambda parts: parts.footer.pop(6))
     assert "was not written by the engine's Parquet library" in is_refused(without)
+
+
+def test_a_table_of_editions_says_where_their_epsilon_and_delta_are():
+    """One number would be false of an edition that another one follows from a changed policy."""
+    record = json.loads(record_of_editions("visits"))
+    assert "epsilon" not in record
+    assert record["guarantee"] == (
+        "each edition has an ε and a δ of its own: its certificate states them"
+    )
