@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Option
 
 from policy_engine.cli.calibrating import Maximise, solve
-from policy_engine.cli.numbers import of_count, of_pair
+from policy_engine.cli.numbers import of_count, of_group, of_pair
 from policy_engine.cli.options import NeighboursOption, ReleasesOption
 from policy_engine.errors import UsageError
 
@@ -25,7 +25,11 @@ def calculate(
     neighbours: NeighboursOption = "add_remove",
     releases: ReleasesOption = 1,
     group: Annotated[
-        int, Option(help="With --k and --rate: the number of people who are protected together.")
+        int,
+        Option(
+            help="The number of people who are protected together. Without --k and --rate: what the"
+            " --epsilon and --delta of one person give them, by any mechanism, such as noise."
+        ),
     ] = 1,
     frontier: Annotated[
         bool, Option("--frontier", help="Show every pair of k and rate that no other pair beats.")
@@ -116,7 +120,10 @@ def calculate(
         raise UsageError(f"{_FOURTH}; or --epsilon and --delta, for a good pair")
     else:
         if group != 1:
-            raise UsageError("--group is of a given k and rate")
+            options = "epsilon delta neighbours group"
+            _only(given, "a group without a k and a rate", options)
+            of_group(epsilon, delta, neighbours, group)
+            return
         solve(
             epsilon, delta, rate, k, neighbours, releases, frontier=frontier,
             mechanisms=mechanisms, most_k=most_k, people=people, groups=groups, exponent=exponent,

@@ -7,9 +7,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from policy_engine.accounting import certificate_numbers
+from policy_engine.accounting import bounds, certificate_numbers
 from policy_engine.accounting.certificate_numbers import CertificateNumbers
-from policy_engine.accounting.odds import odds_sentence
+from policy_engine.accounting.domain import decimal, neighbour_notion
+from policy_engine.accounting.groups import group_size
+from policy_engine.accounting.odds import guessed_right, odds_sentence
 from policy_engine.cli.output import emit, shown
 from policy_engine.cli.reading import check_free, project_here
 from policy_engine.errors import FileError, UsageError
@@ -62,6 +64,38 @@ def _lines(found: CertificateNumbers, *, epsilon_asked: bool) -> Iterator[str]:
         yield f"in total over {found.releases} releases, each from a fresh sample"
         said = [f"{name} {_said(value)}" for name, value in found.by_rule.items()]
         yield f"{'δ' if epsilon_asked else 'ε'} by each rule: {', '.join(said)}"
+
+
+@frozen(kw_only=True)
+class GroupNumbers:
+    """(ε, δ) of so many people together, from those of one by any mechanism."""
+
+    epsilon: Decimal
+    delta: Decimal
+    guessed_right: Decimal
+    neighbours: str
+    group: int
+
+
+def of_group(epsilon: str, delta: str, neighbours: str, group: int) -> None:
+    """Print what (ε, δ) of one person is for several together, whatever the mechanism is."""
+    together, slack = bounds.group(epsilon, delta, group_size(group))
+    found = GroupNumbers(
+        epsilon=together,
+        delta=slack,
+        guessed_right=guessed_right(together, slack),
+        neighbours=neighbour_notion(neighbours),
+        group=group,
+    )
+    lines = [
+        f"ε = {shown(together)}",
+        f"δ = {shown(slack)}   the generic bound for groups, for every mechanism",
+        odds_sentence(together, slack, neighbours, group),
+        _TOGETHER[found.neighbours].format(group),
+        f"if one person has ε = {shown(decimal('epsilon', 'a number', epsilon))},"
+        f" δ = {shown(decimal('delta', 'a number', delta))}",
+    ]
+    emit(found, lines)
 
 
 def _said(value: Decimal | None) -> str:

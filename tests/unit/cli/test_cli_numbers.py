@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp
+
 import pytest
 
 CERTIFY = ("calculate", "--k", 20, "--rate", "0.1")
@@ -54,6 +56,27 @@ def test_certify_of_several_releases_and_a_group(cli):
     assert document["delta"] < document["delta_generic"]
     result = cli(*CERTIFY, "--epsilon", "1", "--group", 2, "--neighbours", "replace_one")
     assert result.out.endswith("\nfor any 2 people together, all replaced\n")
+
+
+def test_of_a_group_without_a_sample_the_bound_of_every_mechanism_is_told(cli):
+    """Noise has no k and rate: (Mε, δ·(e^{Mε} - 1)/(e^ε - 1)), each rounded up."""
+    words = ("calculate", "--epsilon", "1", "--delta", "1e-6", "--group", 4)
+    result = cli(*words)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "ε = 4",
+        "δ = 0.0000311928748506   the generic bound for groups, for every mechanism",
+        "Someone who tries to tell whether 4 given people are in the data, starting from even odds,"
+        " is right at most 98.21 % of the time.",
+        "for any 4 people together, all in the table or all out",
+        "if one person has ε = 1, δ = 0.000001",
+    ]
+    found = cli(*words, "--neighbours", "replace_one", "--format", "json").document
+    assert found["delta"] >= 1e-6 * (exp(4) - 1) / (exp(1) - 1)
+    assert (found["epsilon"], found["neighbours"], found["group"]) == (4, "replace_one", 4)
+    for odd in (("--releases", 2), ("--frontier",), ("--k", 20)):
+        assert cli(*words, *odd).code == 2
+    assert cli(*words[:-1], 0).code == 2
 
 
 def test_certify_of_fifty_releases(cli):
