@@ -37,7 +37,7 @@ from policy_engine.policy.reading import plain_yaml, read_text
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import as_told
-from policy_engine.policy.search_models import ColumnLevels, SearchSpec, all_levels
+from policy_engine.policy.search_models import ColumnLevels, SearchSpec, all_levels, level_words
 from policy_engine.policy.timing import PeriodOf
 from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
@@ -105,6 +105,15 @@ class Candidates:
             (each.column, tuple(as_told(each.at(level, written[each.column])) for level in levels))
             for each, levels in zip(self.columns, lattice.allowed, strict=True)
         )
+
+    @property
+    def called(self) -> dict[str, dict[int, str]]:
+        """The levels of each column that are candidates, by their numbers, as people call them."""
+        written, lattice = self.written, self.public_lattice
+        return {
+            each.column: {n: level_words(each.at(n, written[each.column])) for n in levels}
+            for each, levels in zip(self.columns, lattice.allowed, strict=True)
+        }
 
     @property
     def public_lattice(self) -> Lattice:

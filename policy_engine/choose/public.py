@@ -91,6 +91,8 @@ class FrontierSaid:
 class PublicSearch:
     """What is found over a public table; ``recode`` is how the best scheme is written.
 
+    ``levels`` are what the numbers in its schemes are called, by column.
+
     ``frontier`` has for each number of people that is shown the scheme of the greatest precision
     that shows so many, of those that no other beats in both; ``frontiers`` are those of other ε.
     """
@@ -102,6 +104,7 @@ class PublicSearch:
     objective: str
     best: SchemeSaid
     recode: dict[str, object]
+    levels: dict[str, dict[int, str]]
     found: tuple[ByMethod, ...]
     mondrian: int | None
     frontier: tuple[SchemeSaid, ...]
@@ -205,7 +208,7 @@ def search_public(
         )
     return PublicSearch(
         histogram.total, len(histogram.people), lattice.size, least, objective.value,
-        table.said(best), candidates.recode(best), tuple(found), parts,
+        table.said(best), candidates.recode(best), candidates.called, tuple(found), parts,
         table.frontier, tuple(_frontier_at(table, each) for each in others),
     )  # fmt: skip
 

@@ -807,21 +807,38 @@ def _write(recode: Any, column: str, recoding: object) -> None:
     """Put a recoding into a policy as it is written there: comments stay where they are.
 
     What is behind a column's key is a comment of the columns below it, too: a mapping that began a
-    line of its own would be put behind that.
+    line of its own would be put behind that. What stood within a block that is replaced, and below
+    it, is put there as well.
     """
     from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.error import CommentMark
+    from ruamel.yaml.tokens import CommentToken
 
     if recoding == recode[column]:
         return
     if set(mapping(recoding)) == set(mapping(recode[column])):
         recode[column].update(recoding)
         return
+    own = recode.ca.items.setdefault(column, [None] * 4)
+    within = sorted(_comments(recode[column]), key=lambda each: each.start_mark.line)
+    told = [each.value for each in within if each is not own[2]]
+    if lines := [line.strip() for line in "".join(told).splitlines() if line.strip()]:
+        first = "" if own[2] is None else own[2].value.rstrip("\n")
+        own[2] = CommentToken("\n  ".join([first, *lines]) + "\n", CommentMark(0), None)
     recode[column] = recoding
     if isinstance(recoding, dict):
         recode[column] = CommentedMap(recoding)
         recode[column].fa.set_flow_style()
     for comment in filter(None, recode.ca.items.get(column, ())):
         comment.start_mark.column = 0  # as far to the right as what stands there now
+
+
+def _comments(data: Any) -> Iterator[Any]:
+    """The comments within a part of a policy."""
+    for slots in getattr(getattr(data, "ca", None), "items", {}).values():
+        yield from filter(None, slots)
+    for each in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        yield from _comments(each)
 
 
 def with_note(

@@ -235,6 +235,9 @@ def _lines(found: PublicSearch) -> Iterator[str]:
     yield f"best by {found.objective}: {_scheme(found.best, found.people)}"
     for column, recoding in found.recode.items():
         yield f"  {column}: {_written(recoding)}"
+    yield "levels     what the numbers of each column mean"
+    for column, called in found.levels.items():
+        yield f"  {column}: {', '.join(f'{level} {told}' for level, told in called.items())}"
     for each in found.found:
         looks = "" if each.looks is None else f", {each.looks:,} looked at"
         yield f"{each.method:<10} {each.many:,} scheme{'' if each.many == 1 else 's'}{looks}"

@@ -150,3 +150,33 @@ def test_comments_stay_where_they_are_in_what_is_chosen(project, capfd):
     assert "levels are guessed" in text and "levels are guessed" not in chosen
     assert re.search(r"\n +age: (keep|round [0-9]+|bins \[.*\]|\*)\n", told), told
     assert re.search(r"age: .* \(level [0-9] of 4\) \[", " ".join(chosen.split()))
+
+
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_comments_within_levels_and_below_them_stay_in_what_is_chosen(project, capfd, level):
+    """Those below belong to the next column, and were lost with the levels above them."""
+    text = f"""\
+version: 1
+name: b
+source: {{file: people.parquet}}
+privacy_unit: row
+recode:
+  age:  # beside the key
+    levels:
+      - {{round: 5, way: down}}  # as the office does
+      # for the yearbook
+      - bins: [20, 65]
+    level: 2  # by hand
+  # of the next column
+  zip: keep
+search: {{epsilon: 0.01, at_least: {{age: {level}}}, at_most: {{age: {level}}}}}
+mechanism: noisy_counts
+guarantee: {{epsilon: 0.5, delta: 1.0e-6}}
+release: {{file: out/b.parquet}}
+account: people
+"""
+    Path("b.yaml").write_text(text)
+    assert run(["search", "b.yaml"]) == 0, capfd.readouterr().err
+    chosen = Path("b.chosen.yaml").read_text()
+    assert re.findall("#.*", chosen) == re.findall("#.*", text)
+    assert run(["validate", "b.chosen.yaml"]) == 0

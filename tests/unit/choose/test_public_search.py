@@ -130,6 +130,16 @@ def test_bounds_and_weights_are_the_policys(project, capfd):
     assert found["best"]["levels"]["sex"] == 0
 
 
+def test_the_numbers_of_levels_are_named(project, capfd):
+    code, out, _ = searched(capfd, "--public")
+    assert code == 0
+    assert "levels     what the numbers of each column mean\n" in out
+    assert "\n  age: 0 keep, 1 round 10, 2 bins [30, 60], 3 *\n" in out
+    assert "\n  town: 0 keep, 1 level 1 of towns.csv, 2 *\n" in out
+    levels = json.loads(searched(capfd, "--public", "--format", "json")[1])["levels"]
+    assert levels["town"]["1"] == "level 1 of towns.csv"
+
+
 @pytest.mark.parametrize(
     ("words", "change", "told"),
     [
