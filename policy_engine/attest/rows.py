@@ -297,7 +297,7 @@ def how_to_export(certificate: Certificate, table: str) -> str:
     rows = f"SELECT {', '.join(shown)} FROM {place}{where}"
     command = f"the rows of {rows}, as CSV in which an empty field without quotes is NULL"
     if is_postgres:
-        order = ", ".join(str(place + 1) for place in range(len(names)))
+        order = ", ".join(str(at) for at in range(1, len(names) + 1))
         command = _POSTGRES.format(rows=rows, order=order)
     return _HOW.format(order=_BY_TEXTS, command=command)
 
