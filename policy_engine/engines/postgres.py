@@ -13,8 +13,7 @@ POSTGRES = Engine(
     folds="lower",
     assumes={
         "secret": "no reader of the release has access to the session settings of the"
-        " connection, or the server's log, which can hold statements, their parameters and exact"
-        " counts",
+        " connection, or the server's log, which can hold exact counts",
     },
     lacks={
         "native_sample": ("TABLESAMPLE has a seed of 32 bits, which is guessed in minutes",

@@ -18,9 +18,8 @@ _SESSION = (
 )
 _ASSUMES = {
     "secret": (
-        "no reader of the release has access to any of these: the relation policy_engine_salts,"
-        " the memory and temporary files of the engine's processes, and the engine's event log"
-        " and web pages, which hold exact counts"
+        "no reader of the release has access to the relation policy_engine_salts, or the engine's"
+        " memory, temporary files, event log and web pages, which hold exact counts"
     ),
     "session": _SESSION,
     "texts": "every text of the source is UTF-8, whichever people are in it",

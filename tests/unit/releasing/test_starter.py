@@ -716,8 +716,8 @@ def test_what_the_catalog_says_of_a_key_is_believed(tmp_path, monkeypatch):
     ("names", "likely"),
     [
         (["loan_id", "borrower", "branch"], "borrower"),
-        (["no_pacjenta", "pacjent_id"], "pacjent_id"),
-        (["id_sklepu", "pacjent_id"], "pacjent_id"),
+        (["no_asmens", "asmuo_id"], "asmuo_id"),
+        (["id_sklepu", "asmuo_id"], "asmuo_id"),
         (["membership_id", "town"], "membership_id"),
     ],
 )
