@@ -169,6 +169,8 @@ def reserve(
             for booking in bookings:
                 booking.check_approved()
             check_together(asked for each in bookings if (asked := each.asked()) is not None)
+            for booking in bookings:
+                booking.check_builds()
             found |= {booking.release.id: booking.run() for booking in bookings}
             # The secret of an edition that nobody draws any more has left with that of this one.
             for entry in (e for each in due if each.schedule for e in each.schedule.settled):
@@ -425,6 +427,18 @@ class Booking:
             refusal = str(error)
         place = str(self.desk.project.ledger)
         return AskedCharge(place, account, charge, refusal)
+
+    def check_builds(self) -> None:
+        """WarehouseError where dbt lacks a right to build it; a right on its source if that stands.
+
+        The secrets relation, which its text reads, is made.
+        """
+        assert self.certificate is not None
+        with self._secrets() as secrets:
+            secrets.make()
+        desk, release = self.desk, self.release
+        table = _table(desk, release) if all(map(desk.stands, release.reads)) else None
+        desk.warehouse.check_dbt_builds(release.policy, table, self.certificate.query)
 
     def run(self) -> Told:
         """Charge it and let its secret wait; what waits already is not charged again."""

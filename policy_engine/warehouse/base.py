@@ -351,6 +351,17 @@ class Warehouse(ABC):
                 raise failure(NOT_PLANNED) from None
             raise
 
+    def check_dbt_builds(self, policy: Policy, table: Table | None, query: str) -> None:
+        """Meet a right that dbt lacks before it is charged: dbt builds the text as this role.
+
+        ``table`` is None where dbt makes the source first. An engine without rights has none to
+        meet.
+
+        Raises:
+            WarehouseError: dbt could not build the text, now or the next time.
+        """
+        return
+
     def _may_not_read(self, table: Table, columns: tuple[str, ...]) -> WarehouseError:
         names = ", ".join(map(self.quoted, columns))
         return WarehouseError(

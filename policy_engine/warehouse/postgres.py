@@ -327,6 +327,23 @@ class PostgresWarehouse(Transactional):
         # Its rights are checked and its plan is made ready, and no node of it runs.
         self._connection.execute(b"EXPLAIN " + query.encode())
 
+    def check_dbt_builds(self, policy: Policy, table: Table | None, query: str) -> None:
+        """As of every engine; dbt's incremental models also need a temporary table."""
+        sql = "SELECT current_database(), has_database_privilege(current_database(), 'TEMP')"
+        [(database, has_tables)] = self._look(sql)
+        if not has_tables:
+            raise WarehouseError(
+                f"the role may not make temporary tables in the database {database}, and dbt makes"
+                " one for each build of a release after the first: GRANT TEMPORARY ON DATABASE"
+                f" {self.quoted(database)} to it",
+                of_setup=True,
+                code="no_right",
+            )
+        if table is not None:
+            # Taken back, for its locks would keep the secret out of the table that the text reads.
+            with self._taken_back():
+                self.check_reads(policy, table, query)
+
     def _unreadable(self, table: Table, columns: tuple[str, ...]) -> tuple[str, ...]:
         sql = "SELECT has_column_privilege(to_regclass(%s), %s, 'SELECT')"
         name = self.quoted(*table.parts)

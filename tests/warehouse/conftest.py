@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("contract", "dbt")]
+sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("contract", "dbt", "unit/dbt")]
 from debian import postgresql  # noqa: E402
 from engines import ENGINES, opened_engines  # noqa: E402
 from postgres import running  # noqa: E402
