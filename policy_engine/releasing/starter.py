@@ -323,7 +323,8 @@ def _unit(table: Table) -> str:
     columns = _readable(table)
     only = next((each.name for each in columns if each.name in table.unique), "")
     key = person_key(columns)
-    likely = key or likely_key(columns)
+    # A column without equal values is of a row: whose row it is, another one says.
+    likely = key or likely_key([each for each in columns if each.name not in table.unique])
     column = _scalar(likely.name) if likely else "person_id"
     if table.is_folder or table.view is not None:
         asks = "Name the column that says whose row it is"
