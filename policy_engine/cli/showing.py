@@ -83,10 +83,10 @@ def show(
     'policy-engine verify'.
 
     --errors shows three more columns after each number n, also in a CSV. n_sd is the standard
-    deviation of the error. In 95 of 100 releases, the number before noise is between n_low and
-    n_high. This interval does not include a person's groups beyond max_groups, a person's rows
-    beyond max_rows_per_group, or the effect of bounds and of rounded values. So the true number can
-    be far outside.
+    deviation of the error, rounded up to 3 digits. In 95 of 100 releases, the number before noise
+    is between n_low and n_high. This interval does not include a person's groups beyond max_groups,
+    a person's rows beyond max_rows_per_group, or the effect of bounds and of rounded values. So the
+    true number can be far outside.
 
     A median or quantile has no n_sd. If it has too few values, n_low and n_high are the bounds that
     the policy sets for its values. Otherwise n_low and n_high are empty, too.
@@ -131,7 +131,7 @@ def _check_output(output: Path, *, replace: bool) -> None:
 
 
 def _with_errors(shown: FirstRows, release: OpenedRelease, rows: int) -> FirstRows:
-    """The first rows with the errors of their numbers, which have six digits."""
+    """The first rows with the errors of their numbers."""
     table = release.to_arrow(errors=True)
     lines = table.slice(0, rows).to_pylist()
     values = tuple(tuple(_short(value) for value in line.values()) for line in lines)
@@ -139,7 +139,7 @@ def _with_errors(shown: FirstRows, release: OpenedRelease, rows: int) -> FirstRo
 
 
 def _short(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else value
+    return f"{value:.15g}" if isinstance(value, float) else value
 
 
 def _write(release: OpenedRelease, output: Path, *, errors: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from functools import cached_property
 from itertools import chain, groupby
 from math import isnan
@@ -50,6 +50,9 @@ ERROR = "_sd"
 """Behind the name of a number, the name of the column of its errors."""
 LOW, HIGH = "_low", "_high"
 """The same of the ends between which what counts lies in 95 of 100 releases."""
+ESTIMATE = "_estimate"
+"""The same of what a sample's number estimates in the source."""
+_BEHIND = (ESTIMATE, ERROR, LOW, HIGH)
 _PUTS_BACK = "move it away, and 'policy-engine restore POLICY' puts back what was released"
 _IN_DBT = (
     "dbt made the table {}, and policy-engine.yaml does not say where: add a line such as"
@@ -109,10 +112,11 @@ class OpenedRelease:
 
         * ``n_estimate``: an estimate of the number in the whole source. Only a release from a
           sample has this column.
-        * ``n_sd``: the standard deviation of the error. With a sample, it is the error of the
-          estimate.
+        * ``n_sd``: the standard deviation of the error, rounded up to 3 digits. With a sample, it
+          is the error of the estimate.
         * ``n_low`` and ``n_high``: in 95 of 100 releases, the number before noise is between them.
-          With a sample, it is the number in the whole source.
+          With a sample, it is the number in the whole source. The two ends are rounded outwards at
+          the last digit of ``n_sd``, but whole numbers are exact.
 
         The interval leaves out what ``max_groups``, ``max_rows_per_group``, bounds and rounding
         cut.
@@ -131,17 +135,10 @@ class OpenedRelease:
         rows = [RowNumbers.of(row) for row in table.to_pylist()]
         for number in self.numbers:
             place = table.column_names.index(number.name) + 1
-            found = [number.interval(row) or (None, None) for row in rows]
-            for end, behind in enumerate((LOW, HIGH)):
-                ends = pa.array([each[end] for each in found], pa.float64())
-                table = table.add_column(place + end, number.name + behind, ends)
-            told = [number.deviation(row) for row in rows]
-            errors_of = pa.array(told, pa.float64(), from_pandas=True)
-            table = table.add_column(place, number.name + ERROR, errors_of)
-            if number.scale != 1:
-                scaled = [number.scale * float(row[number.name]) for row in rows]
-                estimate = pa.array(scaled, pa.float64())
-                table = table.add_column(place, f"{number.name}_estimate", estimate)
+            told = [_error_columns(row, number) for row in rows]
+            for index in range(3, -1 if number.scale != 1 else 0, -1):
+                column = pa.array([each[index] for each in told], pa.float64(), from_pandas=True)
+                table = table.add_column(place, number.name + _BEHIND[index], column)
         return table
 
     def to_pandas(self, *, errors: bool = False) -> pd.DataFrame:
@@ -315,6 +312,33 @@ class OpenedRelease:
             f"<p>± is 1 SD; between the two in brackets {lies([*chain(*without)])}."
             " Nothing was checked here: <code>policy-engine verify</code> does.</p>"
         )
+
+
+_THREE_UP, _WIDE = Context(prec=3, rounding=ROUND_CEILING), Context(prec=99)
+
+
+def _error_columns(row: RowNumbers, number: ShownNumber) -> tuple[float | None, ...]:
+    """What a row tells of a number, in the order of ``_BEHIND``: no digits that are noise alone."""
+    error = _THREE_UP.create_decimal(str(float(number.deviation(row))))
+    value, (low, high) = row.get(number.name), number.interval(row) or (None, None)
+    estimate = None if value is None else float(value) * number.scale
+    ends = zip((estimate, low, high), (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING), strict=True)
+    at, *between = (None if end is None else _as_fine(end, error, to) for end, to in ends)
+    return at, float(error), *between
+
+
+def _as_fine(value: float, error: Decimal, rounding: str) -> float:
+    """A value down to the last digit of its error, or to whole numbers where that is coarser.
+
+    >>> _as_fine(0.28719, Decimal("0.012"), ROUND_FLOOR)
+    0.2871
+    >>> _as_fine(1234567.0, Decimal(1240), ROUND_FLOOR)
+    1234567.0
+    """
+    if not error or error.is_nan():  # none is told
+        return value
+    step = Decimal(1).scaleb(min(0, error.adjusted() - 2))
+    return float(Decimal(str(float(value))).quantize(step, rounding, _WIDE))
 
 
 def _drawn(label: str, row: RowNumbers, number: ShownNumber) -> DrawnNumber:

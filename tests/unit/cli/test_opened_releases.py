@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -88,7 +89,8 @@ def test_errors_of_sums_and_means_are_those_that_are_told(policy):
     assert table.column_names[2:] == [a + b for a in ("n", "total", "mean") for b in ends]
     told = "\n".join(line for line in _told(done))
     row = table.to_pylist()[0]
-    assert f"give or take {row['total_sd']:.6g} (1 SD)" in told
+    [error] = re.findall(r"^total is .*give or take ([\d.]+) \(1 SD\)", told, re.MULTILINE)
+    assert 0 <= row["total_sd"] - float(error) < float(error) / 100
     least, most = re.search(
         r"([\d.]+) / n where the mean is 49, up to ([\d.]+) / n elsewhere", told
     ).groups()
@@ -178,6 +180,28 @@ def test_show_and_its_csv_have_the_errors_that_are_asked_for(done, cli):
     assert "in 95 of 100 releases noise puts n off by at most 6\n" in shown.out
 
 
+@pytest.mark.parametrize(
+    ("changes", "numbers"), [((SUMS,), {"epsilon": "0.9", "delta": "9.0e-7"}), ((), {})]
+)
+def test_an_error_has_three_digits_and_its_interval_has_no_finer_ones(
+    policy, cli, changes, numbers
+):
+    """A portal published n_sd = 1.3798792269364222."""
+    done = release(load_policy(policy("a", *changes, **numbers)))
+    shown = cli("show", done.release, "--errors", "--output", "all.csv", "--format", "json")
+    names, *rows = csv.reader(Path("all.csv").read_text("utf-8").splitlines())
+    told = json.loads(shown.out)
+    assert told["columns"] == names
+    assert [[str(value) for value in row] for row in told["rows"]] == rows
+    for place, name in enumerate(names):
+        if name.endswith("_sd"):
+            for row in rows:
+                error, *ends = (Decimal(value) for value in row[place : place + 3])
+                assert len(error.normalize().as_tuple().digits) <= 3
+                finest = min(0, error.adjusted() - 2)
+                assert all(end.as_tuple().exponent >= finest for end in ends)
+
+
 def _told(done):
     from policy_engine.kernel.mechanisms.meanings import meaning_of
 
@@ -193,7 +217,11 @@ def test_of_a_sample_the_estimates_are_drawn(policy):
     ]  # fmt: skip
     for row in table.to_pylist():
         assert row["n_estimate"] == pytest.approx(10 * row["n"])
-        assert row["n_sd"] == pytest.approx((row["n"] * 0.9) ** 0.5 / 0.1)
+        error = (row["n"] * 0.9) ** 0.5 / 0.1
+        assert 0 <= row["n_sd"] - error < error / 100
+        for end, way in (("n_low", -1), ("n_high", 1)):
+            exact = row["n_estimate"] + way * 1.96 * error
+            assert 0 <= way * (row[end] - exact) < error / 100
     picture = done.opened.picture()
     assert picture.of == "people of the source, estimated by n / 0.1"
     assert picture.bars[0].value == pytest.approx(10 * table["n"][0].as_py())
