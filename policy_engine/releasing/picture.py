@@ -38,6 +38,11 @@ def lies(left_out: Sequence[str]) -> str:
     return f"lies what counts in 95 of 100 releases{without}"
 
 
+def _plain(value: float) -> str:
+    """A number to six digits, or to all of its whole ones."""
+    return f"{value:,.6g}" if value % 1 and abs(value) < 100_000 else f"{value:,.0f}"
+
+
 @frozen
 class DrawnNumber:
     """A group, the number that is shown of it, how far that is off (1 SD), and its interval.
@@ -83,6 +88,8 @@ class DrawnNumber:
 
         >>> DrawnNumber("", 1234.0, 1.38, (1231.0, 1237.0)).in_picture
         '1,234 (1,231 to 1,237)'
+        >>> DrawnNumber("", 1234567.0, 1.38, (1234564.0, 1234570.0)).in_picture
+        '1,234,567 (1,234,564 to 1,234,570)'
         """
         return "missing" if self.value is None else f"{self._alone}{self.brackets}"
 
@@ -92,12 +99,11 @@ class DrawnNumber:
         if self.between is None:
             return ""
         low, high = self.between
-        return f" ({low:,.6g} to {high:,.6g})"
+        return f" ({_plain(low)} to {_plain(high)})"
 
     @property
     def _alone(self) -> str:
-        value = self.value or 0.0
-        return f"{value:,.6g}" if value % 1 else f"{value:,.0f}"
+        return _plain(self.value or 0.0)
 
 
 @frozen
