@@ -117,9 +117,9 @@ def sync(
         prune=prune,
         dry_run=dry_run,
     )
-    notes = (*found.notes, *(_foreseen(found) if dry_run else ()))
-    for told in notes:
+    for told in found.notes:
         note(told)
+    foreseen = tuple(_foreseen(found) if dry_run else ())
     changes, shown = found.changes, project.shown
     lines = [f"{_WORDS[change.kind]} {shown(change.path)}" for change in changes]
     if dry_run and changes:
@@ -132,7 +132,8 @@ def sync(
     elif not changes:
         lines.append("there are no policies: 'policy-engine dbt init MODEL' starts one")
     say = emit if dry_run and changes else confirm
-    say(_said(found, notes, dry_run=dry_run), lines)
+    document = _said(found, (*found.notes, *foreseen), dry_run=dry_run)
+    say(document, [*lines, *foreseen])  # last, below a diff of hundreds of lines
     if dry_run and changes:
         raise typer.Exit(1)
 
