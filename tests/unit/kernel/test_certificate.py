@@ -109,7 +109,7 @@ LOADED = replace(CLAIM, source=Files("people.csv", kind="csv"))
             WAITING,
             "duckdb",
             "at least 128 bits",
-            "can read the secrets relation",
+            "access to the secrets relation",
             "SHA-256 of a secret",
         ),
         (UNIQUE, "duckdb", "drawn by SHA-256", "id is unique in people", "SHA-256 of a secret"),
