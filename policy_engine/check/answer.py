@@ -22,7 +22,7 @@ from policy_engine.compile.joining import with_beside
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
-from policy_engine.errors import Finding, PolicyError
+from policy_engine.errors import Finding, PolicyError, UsageError
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
@@ -34,6 +34,7 @@ from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
 from policy_engine.names import fold
 from policy_engine.policy.resolve import Join, Policy, terms_of
+from policy_engine.policy.timing import PeriodOf
 from policy_engine.values import frozen
 
 BUILT_INS = (
@@ -94,9 +95,11 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
         ``schema``: the tables and the types of their columns. If you do not know them, pass
             ``Schema()``.
         ``policy``: the text must compute the release of this policy. Without a policy, the text may
-            compute any release.
+            compute any release. A policy with ``period`` must be one edition, as
+            ``in_named_edition`` of ``policy_engine.releasing.naming`` returns it.
 
-    Errors: PolicyError if the policy does not fit the source.
+    Errors: PolicyError if the policy does not fit the source. UsageError if a policy with
+    ``period`` is no edition.
 
     >>> from policy_engine.check.schema import Schema
     >>> text = "select sex, count(*) as n from main.people tablesample bernoulli (10 percent)"
@@ -279,6 +282,8 @@ def _untold(claim: Claim, query: str, known: Known) -> Iterator[str]:
 
 def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known, found: list[Claim]) -> Answer:
     """Whether a text is what is printed for the policy's claim, with its guarantee."""
+    if isinstance(policy.schedule, PeriodOf) and not policy.edition.name:
+        raise UsageError(f"{policy.name} has a period: compare the text with one edition of it")
     if not found:
         guess = guessed(envelope.query, known.engine, known, known)
         compared = _against(envelope, policy, known, guess.claim, guess)

@@ -128,6 +128,11 @@ IS_PRINTED = Law(
     "SQL is certified only if it equals the SQL that the program prints",
     "if certified SQL is printed, run that instead",
 )
+EDITION_IS_THE_POLICYS = Law(
+    "V36",
+    "the SQL must read the rows of the edition that it is compared with, and of no other",
+    "name the edition of the SQL with --edition",
+)
 
 LAWS: dict[str, Law] = {
     each.code: each for each in list(globals().values()) if isinstance(each, Law)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from policy_engine.cli.options import PolicyArgument
+from policy_engine.cli.options import EditionOption, PolicyArgument
 from policy_engine.cli.output import (
     Format,
     confirm,
@@ -126,8 +126,11 @@ def compile_(
             " opened."
         ),
     ] = None,
+    edition: EditionOption = None,
 ) -> None:
     """Print the SQL of a policy, as it would run.
+
+    For a policy with 'period', this is the SQL of one edition. By default, it is the first edition.
 
     Example: policy-engine compile policy.yaml --dialect snowflake --schema people.sql
     """
@@ -143,7 +146,7 @@ def compile_(
         from policy_engine.check.ddl import parse_schema
 
         known = parse_schema(read_file(schema), dialect)
-    sql = compile_policy(loaded, dialect, method, known)
+    sql = compile_policy(loaded, dialect, method, known, edition)
     lines = sql_lines(sql, dialect)
     emit(
         {"policy": loaded.name, "policy_digest": loaded.digest, "dialect": dialect, "sql": sql},

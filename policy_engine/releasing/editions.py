@@ -24,7 +24,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted, show
 from policy_engine.policy.timing import PeriodOf
 from policy_engine.releasing import books, copies
-from policy_engine.releasing.naming import edition_of
+from policy_engine.releasing.naming import UNNAMED, edition_named, edition_of, told_before_first
 from policy_engine.releasing.requests import Ends
 from policy_engine.values import frozen
 
@@ -336,19 +336,15 @@ def asked_for(
     """
     if policy.schedule is not None:
         if name is None:
-            raise UsageError(
-                f"{policy.name} has a schedule: name the edition that is meant with --edition"
-            )
+            raise UsageError(f"{policy.name} {UNNAMED}")
         edition = _of_schedule(policy, project, known, at, name, revise=revise)
         return in_edition(policy, project, known, edition, at)
-    if name is not None and not is_named_by_hand(name):
-        why = f"{policy.name} has no schedule, and its editions are called {NAMED_BY_HAND}"
-        raise UsageError(f"--edition: {why}; found {show(name)}")
+    asked = None if name is None else edition_named(policy, project.zone, name)
     policy = in_plan(policy, project, known, Edition(), at)
-    if name is None:
+    if asked is None:
         name = _last_name(policy, known)
-        return policy.in_edition(Edition(name, is_asked=revise or bool(name)))
-    return policy.in_edition(Edition(name, is_asked=True))
+        asked = Edition(name, is_asked=revise or bool(name))
+    return policy.in_edition(asked)
 
 
 def _last_name(policy: Policy, known: Books | None) -> str:
@@ -413,11 +409,9 @@ def _of_schedule(
 ) -> Edition:
     schedule, zone = policy.schedule, project.zone
     assert schedule is not None
-    try:
-        period = schedule.every.parse(name, f"{policy.name}: --edition")
-    except DomainError as error:
-        raise UsageError(str(error)) from None
-    edition = edition_of(policy, zone, period, is_asked=revise)
+    edition = edition_named(policy, zone, name, is_asked=revise)
+    period = edition.period
+    assert period is not None
     entry = drawn_of(policy, known).get(name)
     is_drawn = entry is not None and entry.only_digest is not None
     if is_drawn and not revise:
@@ -425,11 +419,8 @@ def _of_schedule(
     due = schedule.due(at, zone, ())
     if period in due.editions:
         return edition
-    if isinstance(schedule, PeriodOf) and period.first < schedule.periods.first.first:
-        raise NotReleasable(
-            f"{policy.name}: the first edition is {schedule.periods.first.name}, by period.from;"
-            f" found {name}"
-        )
+    if early := told_before_first(policy, edition):
+        raise NotReleasable(early)
     if isinstance(schedule, PeriodOf):
         ripe, wait = _ripens(schedule, period, zone), schedule.periods.after
         then = f", and {counted(wait, 'day')} must pass after it" if wait else ""

@@ -48,7 +48,7 @@ from policy_engine.policy.project import Project, default_project, find_project,
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy, loaded, terms_of
 from policy_engine.policy.tree import path_text
-from policy_engine.releasing.naming import in_some_edition
+from policy_engine.releasing.naming import in_named_edition, in_some_edition
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
 
@@ -355,6 +355,7 @@ def compile_policy(
     dialect: str | None = None,
     method: str | None = None,
     schema: Schema | None = None,
+    edition: str | None = None,
 ) -> str:
     """Write the SQL of a policy, to read or review it before a release.
 
@@ -368,6 +369,8 @@ def compile_policy(
             way. Leave it out for noisy counts.
         ``schema``: the columns of the source table and their types. By default they are read from
             the warehouse or the file.
+        ``edition``: with a calendar, a period such as ``2026-11``, due or not. The default is the
+            first edition of ``period``.
 
     Raises:
         UsageError: an argument has a value that is not allowed, or the schema does not describe the
@@ -387,7 +390,7 @@ def compile_policy(
             raise errors.UsageError("method is of a sample, and this policy counts everybody")
         policy = replace_field(policy, method=cast(Method, method))
     wanted = dialect_named(dialect or dialect_of(policy))
-    policy = in_some_edition(policy, project_of(policy))
+    policy = in_named_edition(policy, project_of(policy), edition)
     if schema is not None:
         table, relation = _described(policy, schema, wanted), policy.release.relation
         target = tuple(relation.split(".")) if relation else ()
