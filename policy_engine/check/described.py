@@ -14,7 +14,7 @@ from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes.meaning import some_entries
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.types import Type
-from policy_engine.kernel.wording import plain_words
+from policy_engine.kernel.wording import named, plain_words, span_words
 from policy_engine.kernel.words import source_of
 from policy_engine.values import frozen
 
@@ -48,6 +48,13 @@ def words(shown: Shown) -> str:
     return f"{recode_meaning(shown.recode).of(name, shown.name)}{empty}"
 
 
+def count_words(claim: Claim) -> str:
+    """Where a released table has the counts."""
+    if claim.count is None:
+        return "none: a group has as many rows as its count"
+    return f"{named(claim.count)}: the count of each group"
+
+
 def entries(shown: Shown) -> tuple[tuple[str, str], ...] | None:
     """A released column as a map of values, where it is one of few: which, and what is shown."""
     name = shown.column.name if shown.column else ""
@@ -76,7 +83,11 @@ class RecodeSaid:
 
 @frozen
 class ClaimShape:
-    """A claim as plain data."""
+    """A claim as plain data.
+
+    ``shows`` says of each number beside the count what it is, of each grouping its columns, and of
+    each public list its values.
+    """
 
     source: str
     unit: str
@@ -87,6 +98,7 @@ class ClaimShape:
     columns: tuple[str, ...]
     recodes: Mapping[str, RecodeSaid]
     count: str | None
+    shows: tuple[str, ...]
     form: Literal["counts", "rows"]
     target: str | None
     ordered: bool
@@ -104,6 +116,7 @@ def shape_of(claim: Claim, engine: str, target: tuple[str, ...] = ()) -> ClaimSh
         columns=tuple(shown.name for shown in claim.columns),
         recodes={shown.name: _recode_said(shown, engine) for shown in claim.columns},
         count=claim.count,
+        shows=tuple(meaning_of(claim).lines()),
         form="rows" if claim.count is None else "counts",
         target=".".join(target) or None,
         ordered=True,
@@ -124,11 +137,14 @@ def lines(claim: Claim, engine: str) -> Iterator[str]:
         whose = "assumed public" if each.is_public else f"of the same {unit_of(claim)}"
         read = ", ".join(column.name for column in each.columns)
         yield f"  joined   {each.source.name} by {on}, {whose}: {read}"
+    yield from (f"  computed {span_words(span)}" for span in claim.computed)
     yield f"  unit     {unit_of(claim)}"
     for name, text in meaning_of(claim).described(method_of(claim, engine)):
         yield f"  {name:<8} {text}"
     yield f"  k        {claim.law.k}"
     yield f"  columns  {', '.join(shown.name for shown in claim.columns)}"
     yield from (f"    {shown.name}: {words(shown)}" for shown in claim.columns)
+    yield f"  count    {count_words(claim)}"
+    yield from (f"  shows    {shown}" for shown in meaning_of(claim).lines())
     for condition in (*filter(None, [claim.period]), *claim.filter):
         yield f"  only     {words_of(condition, said=plain_words)}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 
-from policy_engine.kernel.sources import Column
+from policy_engine.kernel.sources import Column, TimeBetween
 from policy_engine.kernel.types import Type, digits_of
 
 _PLAIN = re.compile(r"[^\W\d]\w*")
@@ -50,6 +50,8 @@ def value_words(value: object) -> str:
             return value.isoformat(" ")
         case date():
             return value.isoformat()
+        case tuple():  # of a row
+            return f"({', '.join(map(value_words, value))})"
     return quoted(str(value))
 
 
@@ -80,6 +82,17 @@ def some_words(values: Iterable[object], most: int) -> str:
     return ", ".join(every[:most]) + rest
 
 
-def row_words(row: Iterable[object]) -> str:
-    """A row of values."""
-    return "(" + ", ".join(map(value_words, row)) + ")"
+def span_words(span: TimeBetween) -> str:
+    """What is computed of each row.
+
+    >>> from policy_engine.kernel.sources import Column
+    >>> from policy_engine.kernel.types import Type
+    >>> born, seen = (Column(name, Type("date")) for name in ("born", "seen"))
+    >>> print(span_words(TimeBetween("age", born, seen, "year")))
+    age of each row: the whole years from born (date) to seen (date), if that is not earlier
+    """
+    since, until = column_text(span.since), column_text(span.until)
+    return (
+        f"{named(span.name)} of each row: the whole {span.unit}s from {since} to {until}, if that"
+        " is not earlier"
+    )

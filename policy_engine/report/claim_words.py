@@ -18,12 +18,12 @@ from policy_engine.kernel.sources import (
     JoinedRelation,
     Relation,
     Rows,
-    TimeBetween,
 )
 from policy_engine.kernel.wording import (
     column_text,
     named,
     quoted,
+    span_words,
     value_words,
 )
 
@@ -34,22 +34,6 @@ def source_words(claim: Claim) -> str:
     """Where the rows are, and how they are read."""
     computed = map(span_words, claim.computed)
     return "; ".join((_place_words(claim.source), *map(joined_words, claim.joins), *computed))
-
-
-def span_words(span: TimeBetween) -> str:
-    """What is computed of each row.
-
-    >>> from policy_engine.kernel.sources import Column
-    >>> from policy_engine.kernel.types import Type
-    >>> born, seen = (Column(name, Type("date")) for name in ("born", "seen"))
-    >>> print(span_words(TimeBetween("age", born, seen, "year")))
-    age of each row: the whole years from born (date) to seen (date), if that is not earlier
-    """
-    since, until = column_text(span.since), column_text(span.until)
-    return (
-        f"{named(span.name)} of each row: the whole {span.unit}s from {since} to {until}, if that"
-        " is not earlier"
-    )
 
 
 def joined_words(joined: JoinedRelation) -> str:

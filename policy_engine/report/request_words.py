@@ -14,6 +14,7 @@ from decimal import Decimal
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.approvals import Approver, ReviewPolicy
+from policy_engine.check.described import count_words
 from policy_engine.compile.column_names import names_no_person, promise_sentences
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import Certificate
@@ -111,7 +112,7 @@ def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     yield "edition", [terms.edition.words] if terms.edition and terms.edition.words else []
     yield "person", [person_words(claim), *_doubts(found, claim)]
     yield "columns", (line for each in claim.columns for line in column_lines(each))
-    yield "count", [_count(claim)]
+    yield "count", [count_words(claim)]
     beside = "none beside the dates of the edition" if claim.period else "none"
     none = [f"{beside}: the policy has no condition that a row must meet"]
     yield "filter", [filter_line(each) for each in claim.filter] or none
@@ -177,12 +178,6 @@ def _keys_since_last(found: Presented) -> Iterator[str]:
     every = sorted({*found.last, *found.shown})
     other = [name for name in every if found.last.get(name) != found.shown.get(name)]
     yield f"these facts differ: {', '.join(map(named, other))}" if other else "nothing differs"
-
-
-def _count(claim: Claim) -> str:
-    if claim.count is None:
-        return "none: a group has as many rows as its count"
-    return f"{named(claim.count)}: the count of each group"
 
 
 def _mechanism(certificate: Certificate) -> Iterator[str]:

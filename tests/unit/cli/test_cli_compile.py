@@ -207,3 +207,63 @@ def test_an_edition_without_a_policy_is_none(cli, monthly):
     found = cli("certify-sql", "release.sql", *OPTIONS, "--edition", "2026-07")
     assert (found.code, found.out) == (2, "")
     assert "--edition is an edition of a policy: name that with --policy" in found.err
+
+
+NUMBERS = """\
+version: 1
+name: numbers
+source:
+  table: HOSPITAL.VISITS
+  compute: {YEARS: {of: BORN, age_at: VISITED}}
+privacy_unit: {column: PERSON_ID, rows: any}
+recode: {YEARS: {bins: [18, 65]}, WARD: keep}
+mechanism: noisy_counts
+measures:
+  nights: {mean: NIGHTS, bounds: [0, 30]}
+  cost: {sum: COST, bounds: [0, 4000], round_to: 100}
+guarantee: {epsilon: 1, delta: 1.0e-6}
+release: {table: PUBLIC.VISITS}
+"""
+VISITS = (
+    "create table HOSPITAL.VISITS (PERSON_ID number(18,0), BORN date, VISITED date, WARD varchar,"
+    " NIGHTS integer, COST integer)"
+)
+SHOWN = (
+    "count    n: the count of each group",
+    "shows    nights: the mean of NIGHTS (integer) over the people with a value, rounded to a"
+    " multiple of 1 and held between 0 and 30",
+    "shows    cost: the sum of COST (integer) over the people with a value, rounded to a multiple"
+    " of 100 and held between 0 and 4000",
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("", ()),
+        (
+            "rollup: {to: [WARD], share: 0.2}\n",
+            ("shows    grouping 1: by YEARS, WARD", "shows    grouping 2: by WARD"),
+        ),
+        (
+            "public_groups: {YEARS: ['<18', '[18,65)'], WARD: [A]}\n",
+            ('shows    public keys, 2: ("<18"), ("[18,65)")', 'shows    public keys, 1: ("A")'),
+        ),
+    ],
+)
+def test_a_certified_text_is_told_with_every_number_that_it_shows(cli, files, more, told):
+    """The columns alone were named: no mean, no grouping, and no list."""
+    (files / "schema.sql").write_text(VISITS)
+    (files / "policy.yaml").write_text(NUMBERS + more)
+    options = ["--dialect", "snowflake", "--schema", "schema.sql"]
+    (files / "release.sql").write_text(cli("compile", "policy.yaml", *options).out)
+    found = cli("certify-sql", "release.sql", *options, "--policy", "policy.yaml")
+    assert found.out.startswith("certified: noisy counts"), found.out
+    lines = [line[2:] for line in found.out.splitlines()]
+    start = lines.index(SHOWN[0])
+    assert tuple(lines[start : start + 3 + len(told)]) == (*SHOWN, *told)
+    assert any(line.startswith("computed YEARS of each row: the whole years") for line in lines)
+    document = cli("certify-sql", "release.sql", *options, "--policy", "policy.yaml", "--format",
+                   "json").document  # fmt: skip
+    said = [line.removeprefix("shows    ") for line in (*SHOWN[1:], *told)]
+    assert document["shape"]["shows"] == said

@@ -44,7 +44,7 @@ from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.mechanisms.tables import Clip, Cut, Measure, Moves, Quantity
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
-from policy_engine.kernel.wording import MOST_KEYS, column_text, named, row_words, some_words
+from policy_engine.kernel.wording import MOST_KEYS, column_text, named, some_words
 from policy_engine.kernel.words import people_word
 
 if TYPE_CHECKING:
@@ -686,7 +686,7 @@ class NoisyMeaning(Meaning[Noisy]):
             )
         if isinstance(law, Listed):
             for rows in law.keys:
-                keys = some_words(map(row_words, rows), MOST_KEYS)
+                keys = some_words(rows, MOST_KEYS)
                 yield f"public keys, {len(rows):,}: {keys}"
 
     def described(self, method: str) -> Iterator[tuple[str, str]]:
