@@ -74,9 +74,17 @@ def test_the_script_of_the_page_holds_the_stated_delta_between_its_bounds(
         assert low == high == stated
 
 
+def test_the_script_reads_a_release_with_a_public_list(tmp_path: Path) -> None:
+    unit = "privacy_unit: row\npublic_groups: {ward: [a, b, c]}"
+    told = _released(tmp_path, POLICY.format(unit=unit, distribution="auto")).stdout
+    low, high, stated = map(float, re.findall(r"[\d.]+e-\d+", told))
+    assert low == high == stated > 1e-7
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        (", rows: {first_by: [day desc]}}", "}\ncontribution: {max_groups: 1, count_cut: true}"),
         ("release:", "measures: {days: {sum: day, bounds: [0, 300]}}\nrelease:"),
         ("release:", "measures: {days: {mean: day, bounds: [0, 300]}}\nrelease:"),
         ("release:", "measures: {days: {median: day, bounds: [0, 300]}}\nrelease:"),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import time_machine
 
 from policy_engine.errors import BudgetExceeded
 from policy_engine.policy.loading import load_policy
@@ -334,6 +335,8 @@ def test_a_planned_policy_that_was_renamed_gets_its_name_back(cli, write):
     assert (done.code, "nothing was charged" in done.out) == (0, True), done.err
 
 
+# In December the next edition is another year's.
+@time_machine.travel(datetime(2026, 5, 10, tzinfo=UTC))
 def test_a_plan_with_too_few_editions_is_mended_when_it_is_said(cli, write):
     """'write editions: 24' was said in a window whose plan was recorded, and refused there."""
     plan = "epsilon: 1.0, delta: 1.0e-6, each: year, rest: 0.1, plan: {{visits: {{editions: {}}}}}"

@@ -748,7 +748,9 @@ def test_a_view_without_a_key_that_is_named_as_people_are(folder):
 def test_a_unique_column_is_not_proposed_as_whose_row_it_is(folder):
     """No two rows have one value of it: it protected a row, where a card has many."""
     with duckdb.connect("w.duckdb") as connection:
-        connection.execute("create table journeys (journey_id integer primary key, card_id integer)")
+        connection.execute(
+            "create table journeys (journey_id integer primary key, card_id integer)"
+        )
     Path("policy-engine.yaml").write_text(
         "warehouses: {w: {type: duckdb, database: w.duckdb}}\n"
         "accounts: {people: {epsilon: 1, delta: 1.0e-6}}\n"
