@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -52,7 +53,7 @@ def _from_json(text: str, engine: str) -> Schema:
         if not isinstance(each, dict) or not all(isinstance(told, str) for told in each.values()):
             raise _other("another JSON document")
     for name, types in tables.items():
-        tables[name] = {column: _told(kind, engine) for column, kind in types.items()}
+        tables[name] = {column: _type_of_text(kind, engine) for column, kind in types.items()}
     return Schema(tables, views, known=True)
 
 
@@ -96,6 +97,23 @@ def _statements(text: str, tokenizer: Tokenizer) -> list[str]:
             starts = token.end + 1
     pieces.append(text[starts:])
     return [piece for piece in pieces if tokenizer.tokenize(piece)]
+
+
+@cache
+def _type_of_text(kind: str, engine: str) -> str:
+    """A type as ``_type`` reads it in DDL; as it is written where it is none of one column there.
+
+    >>> _type_of_text("NUMBER", "snowflake"), _type_of_text("VARCHAR COLLATE en-ci", "snowflake")
+    ('BIGINT', 'VARCHAR COLLATE en-ci')
+    """
+    try:
+        made = Dialect.get_or_raise(parser_of(engine)).parse(f"CREATE TABLE t (c {kind}\n)")
+    except Exception:  # as of DDL
+        return _told(kind, engine)
+    match made:
+        case [exp.Create(this=exp.Schema(expressions=[exp.ColumnDef() as column]))]:
+            return _type(column, {}, engine)
+    return _told(kind, engine)
 
 
 def _type(column: exp.ColumnDef, labels: Mapping[str, str], engine: str) -> str:

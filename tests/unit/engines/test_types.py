@@ -1,5 +1,7 @@
 """What the types of an engine are called here, in a catalog and in a schema."""
 
+from json import dumps
+
 import pytest
 
 from policy_engine.check.ddl import parse_schema
@@ -83,3 +85,33 @@ def test_a_text_of_another_engines_schema_has_none(engine):
 )  # fmt: skip
 def test_equal_values_that_look_different_have_no_type(engine, kind, told_as):
     assert parse_schema(f"CREATE TABLE t (x {kind})", engine).tables["t"] == {"x": told_as}
+
+
+@pytest.mark.parametrize(
+    ("engine", "kind", "told_as"),
+    [
+        ("snowflake", "NUMBER", "BIGINT"),
+        ("snowflake", "TIMESTAMP_NTZ", "TIMESTAMP"),
+        ("snowflake", "TIMESTAMP_LTZ", "TIMESTAMPTZ"),
+        ("snowflake", "DATETIME", "TIMESTAMP"),
+        ("snowflake", "VARCHAR COLLATE 'en-ci'", "TEXT COLLATE 'en-ci'"),
+        ("bigquery", "TIMESTAMP", "TIMESTAMPTZ"),
+        ("databricks", "TIMESTAMP", "TIMESTAMPTZ"),
+        ("tsql", "NVARCHAR(20)", "TEXT(20) COLLATE unknown"),
+        ("trino", "CHAR(3)", "OTHER TEXT(3)"),
+        ("postgres", "numeric", "OTHER DECIMAL"),
+        ("duckdb", "INTEGER GENERATED ALWAYS AS (1 / a)", "OTHER COMPUTED"),
+    ],
+)
+def test_json_reads_an_engines_own_types_as_ddl_does(engine, kind, told_as):
+    """It knew DuckDB's names alone, and took an instant of BigQuery for a time without a zone."""
+    ddl = parse_schema(f"CREATE TABLE t (x {kind})", engine)
+    json = parse_schema(dumps({"t": {"x": kind}}), engine)
+    assert json.tables == ddl.tables == {"t": {"x": told_as}}
+
+
+@pytest.mark.parametrize(
+    "kind", ["", "OTHER JSONB", "BIGINT, y INT", "BIGINT) AS SELECT 1 --", "a("]
+)
+def test_what_is_no_type_of_one_column_is_as_it_is_written(kind):
+    assert parse_schema(dumps({"t": {"x": kind}}), "postgres").tables["t"] == {"x": kind}
