@@ -19,7 +19,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
-from policy_engine.kernel.sources import Relation
+from policy_engine.kernel.sources import Files, in_folder
 from policy_engine.kernel.words import source_of
 from policy_engine.names import fold
 
@@ -100,11 +100,14 @@ def _rate(claim: Claim, promise: Bounded) -> Iterator[str]:
 def _is_named(name: str, claim: Claim) -> bool:
     """Whether a source's name, as its policy writes it, is the one that a claim reads.
 
-    A policy may name a table without its schema, or in quotes, and in other letters.
+    A policy may name a table without its schema, or in quotes, and in other letters. A folder of
+    Parquet files is named without the pattern that opens them.
     """
-    if not isinstance(claim.source, Relation):
-        return name == source_of(claim)
-    parts = claim.source.parts
+    source = claim.source
+    if isinstance(source, Files):
+        is_pattern = source.is_folder and source.kind == "parquet"
+        return source.path == (in_folder(name) if is_pattern else name)
+    parts = source.parts
     return _plain(name) in {_plain(".".join(parts[at:])) for at in range(len(parts))}
 
 

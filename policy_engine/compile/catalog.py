@@ -9,6 +9,7 @@ from enum import Enum
 
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import NameCase
+from policy_engine.kernel.sources import in_folder
 from policy_engine.names import parts_of
 from policy_engine.values import frozen
 
@@ -263,7 +264,7 @@ class Table:
     def files(self) -> str:
         """What names the file or files that are read, as the engine reads it."""
         assert self.path is not None
-        return f"{self.path}/**/*.parquet" if self.is_folder else self.path
+        return in_folder(self.path) if self.is_folder else self.path
 
     @property
     def name(self) -> str:

@@ -24,6 +24,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.kernel.fragments import unit_text
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
+from policy_engine.kernel.sources import in_folder
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.project_models import connections
 from policy_engine.policy.resolve import Policy, Source
@@ -431,4 +432,4 @@ def _pattern(path: Path, name: str) -> str:
 
     A pattern is looked for where the engine searches, and nowhere else, wherever the command runs.
     """
-    return f"{name}/**/*.parquet" if path.is_dir() else str(path)
+    return in_folder(name) if path.is_dir() else str(path)

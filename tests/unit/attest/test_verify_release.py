@@ -645,6 +645,12 @@ def test_a_file_is_not_named_by_its_ending():
     assert _is_named("data/people.parquet", claim)
     for name in ("parquet", "people.parquet", "Data/people.parquet"):
         assert not _is_named(name, claim)
+    person = People(Column("id", Type("integer")), None)
+    files = Files("data/visits/**/*.parquet", is_folder=True)
+    folder = replace(claim, unit=person, source=files)
+    assert _is_named("data/visits", folder)
+    for name in ("data", "data/visits/**/*.parquet", "data/visits/2026"):
+        assert not _is_named(name, folder)
     table = replace(claim, source=Relation(("db", "hosp", "Visits")))
     for name in ("visits", 'hosp."Visits"', "DB.hosp.visits"):
         assert _is_named(name, table)
