@@ -19,9 +19,10 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
-from policy_engine.kernel.sources import Files, in_folder
+from policy_engine.kernel.sources import Files
 from policy_engine.kernel.words import source_of
 from policy_engine.names import fold
+from policy_engine.policy.csv_models import in_folder
 
 _OTHER_TEMPLATES = (
     "the SQL was printed by templates that this version of the engine does not know; verify with"

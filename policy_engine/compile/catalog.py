@@ -9,8 +9,8 @@ from enum import Enum
 
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import NameCase
-from policy_engine.kernel.sources import in_folder
 from policy_engine.names import parts_of
+from policy_engine.policy.csv_models import in_folder
 from policy_engine.values import frozen
 
 NO_VIEW = "must be a table, found a view"

@@ -73,15 +73,6 @@ class Relation:
         return ".".join(self.parts)
 
 
-def in_folder(path: str) -> str:
-    """What names the Parquet files below a folder, as an engine opens them.
-
-    >>> in_folder("data/visits")
-    'data/visits/**/*.parquet'
-    """
-    return f"{path}/**/*.parquet"
-
-
 FileKind = Literal["parquet", "csv", "delta"]
 
 

@@ -38,6 +38,15 @@ _DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 _OF_A_DATE = frozenset("dmYybBHIMSfpaA")
 
 
+def in_folder(path: str) -> str:
+    """What names the Parquet files below a folder, as an engine opens them.
+
+    >>> in_folder("data/visits")
+    'data/visits/**/*.parquet'
+    """
+    return f"{path}/**/*.parquet"
+
+
 def is_csv(name: str) -> bool:
     """Whether a file of that name is read as CSV.
 

@@ -24,8 +24,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.kernel.fragments import unit_text
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
-from policy_engine.kernel.sources import in_folder
-from policy_engine.policy.csv_models import is_csv
+from policy_engine.policy.csv_models import in_folder, is_csv
 from policy_engine.policy.project_models import connections
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
