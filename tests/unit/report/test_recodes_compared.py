@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
@@ -47,6 +47,8 @@ def looked_up(recode, value):
     return next((label for keys, label in recode.groups if str(value) in keys), recode.other)
 
 
+# A busy machine draws slowly, which says nothing of the test.
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.one_of(
         st.tuples(BINS, BINS, st.just(binned)), st.tuples(LOOKUPS, LOOKUPS, st.just(looked_up))
