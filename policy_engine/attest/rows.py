@@ -292,8 +292,7 @@ def how_to_export(certificate: Certificate, table: str) -> str:
     names = [engine.identifier(name) for name in _columns_of(certificate.claim)]
     is_postgres = engine.name == "postgres"
     shown = [f'{name}::text COLLATE "C" AS {name}' if is_postgres else name for name in names]
-    closing = engine.closing or engine.quote
-    place = ".".join(f"{engine.quote}{part}{closing}" for part in table.split("."))
+    place = ".".join(map(engine.identifier, table.split(".")))
     rows = f"SELECT {', '.join(shown)} FROM {place}{where}"
     command = f"the rows of {rows}, as CSV in which an empty field without quotes is NULL"
     if is_postgres:
